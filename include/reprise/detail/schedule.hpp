@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// The waits of a policy: its backoff spread by its jitter, as a range for each retry. Engine and bill share it.
+// Knows neither hints nor limits.
+#pragma once
+
+#include "../policy.hpp"
+
+namespace reprise::inline REPRISE_VERSION_NAMESPACE::detail {
+
+template <class Part> concept keeps_state = requires { typename Part::call_state; };
+
+template <class Policy> class schedule {
+  using backoff_type = std::remove_cvref_t<decltype(std::declval<const Policy&>().template part<role::backoff>())>;
+  using jitter_type = std::remove_cvref_t<decltype(std::declval<const Policy&>().template part<role::jitter>())>;
+
+  static constexpr bool jitter_keeps_state = keeps_state<jitter_type>;
+
+  static constexpr auto state_type() {
+    if constexpr (keeps_state<backoff_type>) {
+      return typename backoff_type::call_state{};
+    } else if constexpr (jitter_keeps_state) {
+      static_assert(
+          stateful_jitter_part<jitter_type, backoff_type>,
+          "reprise::retry_policy requires a backoff that suits its jitter: write chosen_backoff beside chosen_jitter");
+      return typename jitter_type::call_state{};
+    } else {
+      return nothing{};
+    }
+  }
+
+ public:
+  /// What a call remembers of its waits; lives in the engine.
+  using call_state = decltype(state_type());
+
+  static constexpr wait_range range(const Policy& policy, int retry, const call_state& state) {
+    const auto& backoff = policy.template part<role::backoff>();
+    wait_range spread;
+    if constexpr (keeps_state<backoff_type>) {
+      spread = backoff.range(retry, state);
+    } else if constexpr (jitter_keeps_state) {
+      spread = policy.template part<role::jitter>().range(backoff, retry, state);
+    } else {
+      const duration delay = time_span(backoff(retry));
+      const duration given = longer(delay, duration::zero());  // a lambda may compute anything
+      if constexpr (Policy::template has<role::jitter>) spread = policy.template part<role::jitter>()(given);
+      else if constexpr (requires { requires backoff_type::grows; }) spread = full_jitter{}(given);
+      else spread = no_jitter{}(given);
+    }
+    if constexpr (requires { backoff.cap; })
+      spread = {shorter(spread.shortest, backoff.cap), shorter(spread.longest, backoff.cap)};
+    return spread;
+  }
+
+  /// Remembers the own wait that was drawn.
+  static constexpr void advance(const Policy& policy, call_state& state, duration own) {
+    if constexpr (keeps_state<backoff_type>) policy.template part<role::backoff>().advance(state, own);
+    else if constexpr (jitter_keeps_state) policy.template part<role::jitter>().advance(state, own);
+  }
+
+  /// Whether the parts can say that they have settled; then their waits never get shorter before.
+  static constexpr bool can_settle =
+      requires(const backoff_type& backoff, const jitter_type& jitter, const call_state& state) {
+        requires(keeps_state<backoff_type> && requires { backoff.settled(0, state); }) ||
+                    (jitter_keeps_state && requires { jitter.settled(backoff, 0, state); }) ||
+                    (!keeps_state<backoff_type> && !jitter_keeps_state && requires { backoff.settled(0); });
+      };
+
+  /// Whether the range is the same for this and every later retry.
+  static constexpr bool settled(const Policy& policy, int retry, const call_state& state) {
+    const auto& backoff = policy.template part<role::backoff>();
+    if constexpr (!can_settle) return false;
+    else if constexpr (keeps_state<backoff_type>) return backoff.settled(retry, state);
+    else if constexpr (jitter_keeps_state) return policy.template part<role::jitter>().settled(backoff, retry, state);
+    else return backoff.settled(retry);
+  }
+};
+
+}  // namespace reprise::inline REPRISE_VERSION_NAMESPACE::detail

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Everything that needs only the standard library; the test kit is apart, in testing/.
+#pragma once
+
+#include "core.hpp"
+#include "run/system.hpp"

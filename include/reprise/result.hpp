@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+// How a call ended, and what its last attempt left: response, verdict, exception, log.
+// Decides nothing.
+#pragma once
+
+#include <exception>
+
+#include "action.hpp"
+#include "detail/pack.hpp"
+#include "policy/attempt_log.hpp"
+#include "verdict.hpp"
+
+namespace reprise::inline REPRISE_VERSION_NAMESPACE {
+
+/// Thrown by `success()` and `value()` for a call that has neither a response nor an exception to give.
+class retry_failed : public std::exception {
+ public:
+  retry_failed(stop_reason reason, int attempts, const reprise::verdict& last) noexcept
+      : reason_(reason), attempts_(attempts), last_(last) {}
+
+  /// Names the stop reason.
+  const char* what() const noexcept override { return to_string(reason_).data(); }
+
+  stop_reason reason() const noexcept { return reason_; }
+  int attempts() const noexcept { return attempts_; }
+  const reprise::verdict& last_verdict() const noexcept { return last_; }
+
+ private:
+  stop_reason reason_;
+  int attempts_;
+  reprise::verdict last_;
+};
+
+/// The time was up before an attempt could be made or repeated.
+class deadline_exceeded : public retry_failed {
+ public:
+  using retry_failed::retry_failed;
+};
+
+/// The caller gave up.
+class retry_cancelled : public retry_failed {
+ public:
+  using retry_failed::retry_failed;
+};
+
+namespace detail {
+
+/// What stands in a result for the response of a `send` that returns nothing.
+struct no_response {};
+
+/// The last attempt's exception, null if it threw none.
+struct kept_exception {
+  std::exception_ptr thrown = {};
+};
+
+template <class Kept> inline constexpr bool is_log = false;
+template <std::size_t Capacity, class Projection> inline constexpr bool is_log<attempt_log<Capacity, Projection>> =
+    true;
+
+/// The drivers' way in; users read.
+struct filing;
+
+}  // namespace detail
+
+/// What `execute` returns. `Keeps...` are what a policy asked to keep besides the response: an exception, a log; a
+/// result converts to the plain `retry_result<T>` without them.
+template <class T, class... Keeps> class [[nodiscard]] retry_result {
+  static constexpr bool returns_nothing = std::is_void_v<T>;
+  using stored_type = std::conditional_t<returns_nothing, detail::no_response, T>;
+  static constexpr bool keeps_exception = (std::same_as<Keeps, detail::kept_exception> || ...);
+  static constexpr std::size_t kept_count = sizeof...(Keeps);
+  static constexpr bool keeps_log = (detail::is_log<Keeps> || ...);
+
+ public:
+  constexpr retry_result() = default;
+
+  /// Without exception and log.
+  template <class... Others> requires(sizeof...(Keeps) == 0 && sizeof...(Others) > 0)
+  constexpr retry_result(retry_result<T, Others...> other)
+      : response_(std::move(other.response_)),
+        last_(other.last_),
+        total_wait_(other.total_wait_),
+        attempts_(other.attempts_),
+        reason_(other.reason_) {}
+
+  /// The call succeeded.
+  constexpr bool ok() const noexcept { return reason_ == stop_reason::succeeded; }
+  constexpr stop_reason reason() const noexcept { return reason_; }
+  /// How many attempts were made.
+  constexpr int attempts() const noexcept { return attempts_; }
+  /// All waits together; of a wait that was cut, the part that was waited (as far as the clock was read).
+  constexpr duration total_wait() const noexcept { return total_wait_; }
+  /// What the last attempt's end meant; permanent, label "none", before any attempt.
+  constexpr const verdict& last_verdict() const noexcept { return last_; }
+
+  /// Whether the last attempt's response is here. It is not when the attempt threw, when no attempt was made, and when
+  /// it was let go before a wait that no attempt followed. For void: the last attempt returned.
+  constexpr bool has_response() const noexcept { return response_.has_value(); }
+
+  /// The last response, also that of a failed call. Only if `has_response()`.
+  template <class Self = T> requires(!std::is_void_v<Self>)
+  constexpr const Self& response() const& noexcept {
+    return *response_;
+  }
+  template <class Self = T> requires(!std::is_void_v<Self>)
+  constexpr Self& response() & noexcept {
+    return *response_;
+  }
+  template <class Self = T> requires(!std::is_void_v<Self>)
+  constexpr Self response() && {
+    return std::move(*response_);
+  }
+
+  /// The response of a call that succeeded. Otherwise the last attempt's own exception, rethrown, else `retry_failed`
+  /// (`deadline_exceeded`, `retry_cancelled` where that is the reason).
+  constexpr decltype(auto) success() const& { return require(succeeded()), value_of(*this); }
+  constexpr decltype(auto) success() & { return require(succeeded()), value_of(*this); }
+  constexpr T success() && { return require(succeeded()), moved(); }
+
+  /// The last response where there is one, *also that of a failed call*; otherwise it throws as `success()` does.
+  constexpr decltype(auto) value() const& { return require(has_response()), value_of(*this); }
+  constexpr decltype(auto) value() & { return require(has_response()), value_of(*this); }
+  constexpr T value() && { return require(has_response()), moved(); }
+
+  /// The last attempt's exception, null if it threw none; kept where a part classifies exceptions.
+  const std::exception_ptr& exception() const noexcept requires keeps_exception
+  {
+    return detail::get<0>(kept_).thrown;
+  }
+
+  /// The attempts, where the policy has an `attempt_log`.
+  constexpr const auto& log() const noexcept requires keeps_log
+  {
+    return detail::get<sizeof...(Keeps) - 1>(kept_);
+  }
+
+ private:
+  friend struct detail::filing;
+  template <class, class...> friend class retry_result;
+
+  /// An exception that a classifier took for success leaves no response to give.
+  constexpr bool succeeded() const noexcept { return ok() && (returns_nothing || has_response()); }
+
+  template <class Self> static constexpr decltype(auto) value_of(Self& self) {
+    if constexpr (!returns_nothing) return (*self.response_);
+  }
+
+  constexpr T moved() {
+    if constexpr (!returns_nothing) return std::move(*response_);
+  }
+
+  constexpr void require(bool given) const {
+    if (!given) fail();
+  }
+
+  [[noreturn]] void fail() const {
+#if REPRISE_EXCEPTIONS
+    if constexpr (keeps_exception) {
+      if (exception()) std::rethrow_exception(exception());
+    }
+#endif
+    if (reason_ == stop_reason::deadline_reached) detail::raise<deadline_exceeded>(reason_, attempts_, last_);
+    if (reason_ == stop_reason::cancelled) detail::raise<retry_cancelled>(reason_, attempts_, last_);
+    detail::raise<retry_failed>(reason_, attempts_, last_);
+  }
+
+  std::optional<stored_type> response_ = {};
+  [[no_unique_address]] detail::pack<Keeps...> kept_ = {};
+  verdict last_ = {.kind = outcome::permanent, .label = "none"};
+  duration total_wait_ = duration::zero();
+  int attempts_ = 0;
+  stop_reason reason_ = stop_reason::cancelled;
+};
+
+namespace detail {
+
+struct filing {
+  template <class Result> static constexpr auto& response(Result& result) noexcept { return result.response_; }
+  template <class Result> static std::exception_ptr& exception(Result& result) noexcept {
+    return get<0>(result.kept_).thrown;
+  }
+  /// Copies how the call ended out of its engine.
+  template <class Result, class Engine>
+  static constexpr void close(Result& result, const Engine& engine, stop_reason reason) {
+    result.last_ = engine.last_verdict();
+    result.total_wait_ = engine.total_wait();
+    result.attempts_ = engine.attempts();
+    result.reason_ = reason;
+    if constexpr (Result::keeps_log) get<Result::kept_count - 1>(result.kept_) = engine.log();
+  }
+};
+
+}  // namespace detail
+
+}  // namespace reprise::inline REPRISE_VERSION_NAMESPACE
