@@ -87,10 +87,10 @@ template <is_part Part> constexpr role role_of() {
 // Parts. All are asked through `const`: a policy is immutable, what a call remembers is in its engine.
 // A part may have `check() const`, called when a policy is made, which refuses bad values with `std::invalid_argument`.
 
-/// The delay before retry `retry`, 0 before the first. May have: `cap` (both ends of the spread delay are clamped to
-/// it), `grows` (true: full jitter unless another is given; default false), and `settled(retry)` (true: the delay is
-/// the same for this and every later retry, and never shorter than an earlier one; lets a bill multiply instead of
-/// loop).
+/// The delay before retry `retry`, 0 before the first. May have: `cap` (it keeps its delays within it; both ends of the
+/// spread delay are clamped to it again), `grows` (true: full jitter unless another is given; default false), and
+/// `settled(retry)` (true: the delay is the same for this and every later retry, and was never longer before; lets a
+/// bill multiply instead of loop).
 template <class Part> concept backoff_part = requires(const Part& part, int retry) {
   { part(retry) } -> std::convertible_to<time_span>;
 };
@@ -105,7 +105,8 @@ template <class Part> concept stateful_backoff_part =
       part.advance(state, own);
     };
 
-/// Spreads a delay to a range.
+/// Spreads a delay to a range. May have `only_shortens` (true: the range never passes the delay, so that a delay within
+/// the cap need not be clamped again).
 template <class Part> concept jitter_part = requires(const Part& part, duration delay) {
   { part(delay) } -> std::same_as<wait_range>;
 };
@@ -165,7 +166,7 @@ template <class Part, class Response> concept asks_with_attempt =
     std::invocable<const Part&, const Response&, const attempt&>;
 
 template <class Part, class Response>
-constexpr auto ask(const Part& part, const Response& response, const attempt& current) {
+[[gnu::always_inline]] constexpr auto ask(const Part& part, const Response& response, const attempt& current) {
   if constexpr (asks_with_attempt<Part, Response>) return part(response, current);
   else return part(response);
 }

@@ -103,33 +103,36 @@ template <class Policy, class TimePoint> class engine {
       return stop(stop_reason::not_replay_safe);
     if (attempts_ >= maximum()) return stop(stop_reason::attempts_exhausted);
 
-    const auto& limit_of_hints = policy_.template part<role::server_hint>();
-    std::optional<duration> hint = hint_of(ended);
-    if (hint.has_value() && limit_of_hints.stops(*hint)) return stop(stop_reason::retry_after_too_long);
-    if (hint.has_value()) hint = limit_of_hints.honoured(*hint);
+    const auto& hints = policy_.template part<role::server_hint>();
+    duration asked = policy_type::gives_hints ? ended.retry_after.value_or(no_hint) : no_hint;
+    if (asked >= duration::zero() && hints.stops(asked)) return stop(stop_reason::retry_after_too_long);
+    if (asked >= duration::zero()) asked = hints.honoured(asked).value_or(no_hint);
+
     const wait_range range = schedule::range(policy_, attempts_ - 1, waits_state_);
-    const bool spreads_hint = hint.has_value() && limit_of_hints.spread_by(1.0) > duration::zero();
+    const bool spreads_hint = asked >= duration::zero() && hints.spread_by(1.0) > duration::zero();
     const bool draws = range.shortest != range.longest || spreads_hint;
     const double point = draws ? static_cast<double>(detail::value_of(fraction)) : 0.0;
     const duration own = range.point(point);
     schedule::advance(policy_, waits_state_, own);
 
-    // Never sooner than the server asked.
-    duration wait = own;
-    if (hint.has_value()) wait = detail::longer(own, detail::add(*hint, limit_of_hints.spread_by(point)));
+    duration wait = own;  // never sooner than the server asked
+    if (asked >= duration::zero()) wait = detail::longer(own, detail::add(asked, hints.spread_by(point)));
     if (detail::add(waits_, wait) > duration(policy_.template part<role::waiting>().limit()))
       return stop(stop_reason::wait_limit_reached);
     if constexpr (!watched) read(now);
-    if (wait >= remaining()) return stop(stop_reason::deadline_reached);
+    const duration due = detail::add(now_, wait);
+    if (due >= limit_) return stop(stop_reason::deadline_reached);  // also a saturated wait without a limit
     if (!budget_.try_retry(ended, since_epoch())) return stop(stop_reason::budget_exhausted);
 
     phase_ = phase::waiting;
     wait_ = wait;
     waits_ = detail::add(waits_, wait);
-    due_ = detail::add(now_, wait);
+    due_ = due;
     log_.add_wait(wait);
     tell(event_kind::retry);
-    return standing();
+    action next = standing();
+    next.wait = wait;  // as it is, so that no driver computes it from the due time
+    return next;
   }
 
   /// The wait is over: the next attempt, or a stop if the time is up or the attempt is not admitted. Before the due
@@ -151,7 +154,7 @@ template <class Policy, class TimePoint> class engine {
   /// Ends the call now, unless it has ended: an attempt that is under way is to be dropped, and its verdict changes
   /// nothing any more. With `now`, `total_wait` counts of a wait that is cut only what was waited.
   constexpr action cancel() { return cancel(start_); }
-  template <class Now> constexpr action cancel(Now&& now) {
+  template <class Now> [[gnu::always_inline]] constexpr action cancel(Now&& now) {
     if (phase_ == phase::stopped) return standing();
     if (phase_ == phase::waiting) {
       read(now);
@@ -179,58 +182,56 @@ template <class Policy, class TimePoint> class engine {
  private:
   enum class phase { ready, attempting, waiting, stopped };
 
+  /// Below zero: no server asked for a wait. Not an optional, which would live in memory.
+  static constexpr duration no_hint = duration(-1);
+
   /// Somebody wants to know of every end, with its time.
   static constexpr bool watched = policy_type::template has<role::retry_budget> ||
                                   policy_type::template has<role::log> || policy_type::template has<role::events>;
 
   // --- time: a duration since the first reading ----------------------------------------------------------------------
 
-  template <class Later> static constexpr duration between(TimePoint from, Later to) {
-    if constexpr (std::is_floating_point_v<typename TimePoint::rep> || std::is_floating_point_v<typename Later::rep>)
-      return detail::to_duration<detail::rounding::down>(to - from);
-    else return detail::subtract(detail::since_epoch(to), detail::since_epoch(from));
+  template <class Later> static constexpr duration from_to(TimePoint from, Later to) {
+    constexpr bool exact = std::is_integral_v<typename TimePoint::rep> && std::is_integral_v<typename Later::rep>;
+    if constexpr (exact) return detail::subtract(detail::since_epoch(to), detail::since_epoch(from));
+    else return to > from ? detail::to_duration<detail::rounding::down>(to - from) : duration::zero();  // also for NaN
   }
 
   template <class Now> [[gnu::always_inline]] constexpr void read(Now& now) {
-    const duration since = between(start_, TimePoint(detail::value_of(now)));
-    if (since > now_) now_ = since;
+    now_ = detail::longer(now_, from_to(start_, TimePoint(detail::value_of(now))));
   }
 
-  template <detail::rounding Rounding> constexpr TimePoint at(duration since_start) const {
+  template <detail::rounding Rounding> static constexpr TimePoint at(TimePoint start, duration since_start) {
     using unit = typename TimePoint::duration;
     if (since_start == unlimited) return TimePoint::max();
     const unit offset = detail::from_duration<Rounding, unit>(since_start);
-    if (offset > unit::zero() && start_.time_since_epoch() > unit::max() - offset) return TimePoint::max();
-    return start_ + offset;
+    if (offset > unit::zero() && start.time_since_epoch() > unit::max() - offset) return TimePoint::max();
+    return start + offset;
   }
 
   /// The time since the clock's epoch, for what is shared by calls that began at different times.
-  constexpr duration since_epoch() const { return detail::add(detail::since_epoch(start_), now_); }
+  [[gnu::always_inline]] constexpr duration since_epoch() const {
+    return detail::since_epoch(at<detail::rounding::down>(start_, now_));
+  }
 
-  constexpr duration limit_of_call() const {
+  [[gnu::always_inline]] constexpr duration limit_of_call() const {
     duration limit = policy_.template part<role::time>().limit();
     if constexpr (policy_type::template has<role::deadline>) {
       const auto& end = policy_.template part<role::deadline>().time;
-      if (end != std::remove_cvref_t<decltype(end)>::max()) {
-        const duration until = between(start_, end);
-        if (until < limit) limit = until;
-      }
+      if (end != std::remove_cvref_t<decltype(end)>::max()) limit = detail::shorter(limit, from_to(start_, end));
     }
     return limit;
   }
 
-  constexpr duration remaining() const noexcept { return limit_ == unlimited ? unlimited : limit_ - now_; }
-
-  /// What the server asked for; a negative wait is none.
-  static constexpr std::optional<duration> hint_of(const verdict& ended) {
-    if constexpr (!policy_type::gives_hints) return std::nullopt;
-    if (!ended.retry_after.has_value()) return std::nullopt;
-    return detail::longer(*ended.retry_after, duration::zero());
+  [[gnu::always_inline]] constexpr duration remaining() const noexcept {
+    return limit_ == unlimited ? unlimited : limit_ - now_;
   }
 
   // --- steps ---------------------------------------------------------------------------------------------------------
 
-  constexpr int maximum() const { return policy_.template part<role::attempts>().max_attempts(); }
+  [[gnu::always_inline]] constexpr int maximum() const {
+    return policy_.template part<role::attempts>().max_attempts();
+  }
 
   [[gnu::always_inline]] constexpr action begin_attempt() {
     if constexpr (policy_type::limits_time) {
@@ -239,8 +240,10 @@ template <class Policy, class TimePoint> class engine {
     if constexpr (policy_type::template has<role::admission>) {
       if (!policy_.template part<role::admission>().admit(since_epoch())) return stop(stop_reason::admission_refused);
     }
-    if (attempts_ == 0) budget_.call_started(since_epoch());
-    else budget_.retry_started();
+    if constexpr (policy_type::template has<role::retry_budget>) {
+      if (attempts_ == 0) budget_.call_started(since_epoch());
+      else budget_.retry_started();
+    }
     phase_ = phase::attempting;
     timeout_ = remaining();
     const duration own = policy_.template part<role::attempt_timeout>()(timeout_, maximum() - attempts_);
@@ -258,7 +261,7 @@ template <class Policy, class TimePoint> class engine {
     return standing();
   }
 
-  constexpr void tell(event_kind kind) const {
+  [[gnu::always_inline]] constexpr void tell(event_kind kind) const {
     if constexpr (policy_type::template has<role::events>) {
       const event told{.kind = kind,
                        .attempt = attempts_,
@@ -281,13 +284,13 @@ template <class Policy, class TimePoint> class engine {
         next.attempt.number = attempts_;
         next.attempt.maximum = maximum();
         next.attempt.timeout = timeout_;
-        next.attempt.deadline = at<detail::rounding::down>(detail::add(attempt_began_, timeout_));
-        next.attempt.call_deadline = at<detail::rounding::down>(limit_);
+        next.attempt.deadline = at<detail::rounding::down>(start_, detail::add(attempt_began_, timeout_));
+        next.attempt.call_deadline = at<detail::rounding::down>(start_, limit_);
         break;
       case phase::waiting:
         next.kind = step::wait;
         next.wait = due_ > now_ ? due_ - now_ : duration::zero();
-        next.due = at<detail::rounding::up>(due_);
+        next.due = at<detail::rounding::up>(start_, due_);
         break;
       case phase::ready:
       case phase::stopped:

@@ -207,17 +207,10 @@ template <class... Parts> class retry_policy {
   template <class Function> constexpr auto apply(Function&& function) const { return parts_.apply(function); }
 
   /// The verdict that `execute` would reach for this response, in this attempt.
-  template <class Response> constexpr verdict judge(const Response& response, const attempt& current = {}) const {
-    std::optional<verdict> judged;
-    constexpr bool only_exceptions = exception_classifiers == count<role::classifier>;
-    if constexpr (only_exceptions) return {.kind = outcome::success};
-    each<role::classifier>([&](const auto& classifier) {
-      using part_type = std::remove_cvref_t<decltype(classifier)>;
-      if constexpr (!detail::exception_classifier<part_type>) {
-        if (!judged.has_value()) judged = detail::ask(classifier, response, current);
-      }
-    });
-    return judged.value_or(verdict{.kind = outcome::permanent, .label = "unrecognised"});
+  template <class Response>
+  [[gnu::always_inline]] constexpr verdict judge(const Response& response, const attempt& current = {}) const {
+    if constexpr (exception_classifiers == count<role::classifier>) return {.kind = outcome::success};
+    else return judge_from<0>(response, current);
   }
 
   /// The verdict that `execute` would reach for this exception; "unrecognised" stands for one that it would let pass.
@@ -263,6 +256,25 @@ template <class... Parts> class retry_policy {
     std::size_t index = 0;
     while (roles[index] != Role) ++index;
     return index;
+  }
+
+  /// Asks the classifiers from this place on.
+  template <std::size_t Index, class Response>
+  [[gnu::always_inline]] constexpr verdict judge_from(const Response& response, const attempt& current) const {
+    if constexpr (Index == sizeof...(Parts)) {
+      return {.kind = outcome::permanent, .label = "unrecognised"};
+    } else {
+      const auto& part = detail::get<Index>(parts_);
+      using part_type = std::remove_cvref_t<decltype(part)>;
+      if constexpr (detail::role_of<part_type>() != role::classifier || detail::exception_classifier<part_type>) {
+        return judge_from<Index + 1>(response, current);
+      } else if constexpr (detail::judges_all<part_type, Response>) {
+        return detail::ask(part, response, current);
+      } else {
+        const std::optional<verdict> judged = detail::ask(part, response, current);
+        return judged.has_value() ? *judged : judge_from<Index + 1>(response, current);
+      }
+    }
   }
 
   template <auto Plan, class Given, std::size_t... Slot>

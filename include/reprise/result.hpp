@@ -57,8 +57,13 @@ template <class Kept> inline constexpr bool is_log = false;
 template <std::size_t Capacity, class Projection> inline constexpr bool is_log<attempt_log<Capacity, Projection>> =
     true;
 
-/// The drivers' way in; users read.
-struct filing;
+/// What an engine says of a call that is over.
+struct call_end {
+  verdict last = {.kind = outcome::permanent, .label = "none"};
+  duration total_wait = duration::zero();
+  int attempts = 0;
+  stop_reason reason = stop_reason::cancelled;
+};
 
 }  // namespace detail
 
@@ -68,30 +73,29 @@ template <class T, class... Keeps> class [[nodiscard]] retry_result {
   static constexpr bool returns_nothing = std::is_void_v<T>;
   using stored_type = std::conditional_t<returns_nothing, detail::no_response, T>;
   static constexpr bool keeps_exception = (std::same_as<Keeps, detail::kept_exception> || ...);
-  static constexpr std::size_t kept_count = sizeof...(Keeps);
   static constexpr bool keeps_log = (detail::is_log<Keeps> || ...);
 
  public:
   constexpr retry_result() = default;
 
+  /// For drivers: makes the call. `loop(response, kept)` puts the last response into the optional that it is handed and
+  /// returns how the call ended, so that nothing is written twice and no response is moved again.
+  template <std::invocable<std::optional<stored_type>&, detail::pack<Keeps...>&> Loop>
+  [[gnu::always_inline]] constexpr explicit retry_result(Loop&& loop) : end_(loop(response_, kept_)) {}
+
   /// Without exception and log.
   template <class... Others> requires(sizeof...(Keeps) == 0 && sizeof...(Others) > 0)
-  constexpr retry_result(retry_result<T, Others...> other)
-      : response_(std::move(other.response_)),
-        last_(other.last_),
-        total_wait_(other.total_wait_),
-        attempts_(other.attempts_),
-        reason_(other.reason_) {}
+  constexpr retry_result(retry_result<T, Others...> other) : response_(std::move(other.response_)), end_(other.end_) {}
 
   /// The call succeeded.
-  constexpr bool ok() const noexcept { return reason_ == stop_reason::succeeded; }
-  constexpr stop_reason reason() const noexcept { return reason_; }
+  constexpr bool ok() const noexcept { return reason() == stop_reason::succeeded; }
+  constexpr stop_reason reason() const noexcept { return end_.reason; }
   /// How many attempts were made.
-  constexpr int attempts() const noexcept { return attempts_; }
+  constexpr int attempts() const noexcept { return end_.attempts; }
   /// All waits together; of a wait that was cut, the part that was waited (as far as the clock was read).
-  constexpr duration total_wait() const noexcept { return total_wait_; }
+  constexpr duration total_wait() const noexcept { return end_.total_wait; }
   /// What the last attempt's end meant; permanent, label "none", before any attempt.
-  constexpr const verdict& last_verdict() const noexcept { return last_; }
+  constexpr const verdict& last_verdict() const noexcept { return end_.last; }
 
   /// Whether the last attempt's response is here. It is not when the attempt threw, when no attempt was made, and when
   /// it was let go before a wait that no attempt followed. For void: the last attempt returned.
@@ -135,7 +139,6 @@ template <class T, class... Keeps> class [[nodiscard]] retry_result {
   }
 
  private:
-  friend struct detail::filing;
   template <class, class...> friend class retry_result;
 
   /// An exception that a classifier took for success leaves no response to give.
@@ -159,37 +162,15 @@ template <class T, class... Keeps> class [[nodiscard]] retry_result {
       if (exception()) std::rethrow_exception(exception());
     }
 #endif
-    if (reason_ == stop_reason::deadline_reached) detail::raise<deadline_exceeded>(reason_, attempts_, last_);
-    if (reason_ == stop_reason::cancelled) detail::raise<retry_cancelled>(reason_, attempts_, last_);
-    detail::raise<retry_failed>(reason_, attempts_, last_);
+    const auto& [last, total_wait, attempts, reason] = end_;
+    if (reason == stop_reason::deadline_reached) detail::raise<deadline_exceeded>(reason, attempts, last);
+    if (reason == stop_reason::cancelled) detail::raise<retry_cancelled>(reason, attempts, last);
+    detail::raise<retry_failed>(reason, attempts, last);
   }
 
   std::optional<stored_type> response_ = {};
   [[no_unique_address]] detail::pack<Keeps...> kept_ = {};
-  verdict last_ = {.kind = outcome::permanent, .label = "none"};
-  duration total_wait_ = duration::zero();
-  int attempts_ = 0;
-  stop_reason reason_ = stop_reason::cancelled;
+  detail::call_end end_ = {};
 };
-
-namespace detail {
-
-struct filing {
-  template <class Result> static constexpr auto& response(Result& result) noexcept { return result.response_; }
-  template <class Result> static std::exception_ptr& exception(Result& result) noexcept {
-    return get<0>(result.kept_).thrown;
-  }
-  /// Copies how the call ended out of its engine.
-  template <class Result, class Engine>
-  static constexpr void close(Result& result, const Engine& engine, stop_reason reason) {
-    result.last_ = engine.last_verdict();
-    result.total_wait_ = engine.total_wait();
-    result.attempts_ = engine.attempts();
-    result.reason_ = reason;
-    if constexpr (Result::keeps_log) get<Result::kept_count - 1>(result.kept_) = engine.log();
-  }
-};
-
-}  // namespace detail
 
 }  // namespace reprise::inline REPRISE_VERSION_NAMESPACE

@@ -93,14 +93,37 @@ template <rounding Rounding, class To> constexpr To from_duration(duration from)
   }
 }
 
+// Whether a sum or a difference is out of range; otherwise it is in `result`. The builtins cost one jump.
+#ifdef __GNUC__
+constexpr bool add_overflows(std::int64_t a, std::int64_t b, std::int64_t& result) noexcept {
+  return __builtin_add_overflow(a, b, &result);
+}
+constexpr bool subtract_overflows(std::int64_t a, std::int64_t b, std::int64_t& result) noexcept {
+  return __builtin_sub_overflow(a, b, &result);
+}
+#else
+constexpr bool add_overflows(std::int64_t a, std::int64_t b, std::int64_t& result) noexcept {
+  result = static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+  return ((a ^ result) & (b ^ result)) < 0;
+}
+constexpr bool subtract_overflows(std::int64_t a, std::int64_t b, std::int64_t& result) noexcept {
+  result = static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+  return ((a ^ b) & (a ^ result)) < 0;
+}
+#endif
+
 constexpr duration add(duration a, duration b) noexcept {
-  if (b > duration::zero()) return a > duration::max() - b ? duration::max() : a + b;
-  return a < duration::min() - b ? duration::min() : a + b;
+  std::int64_t sum = 0;
+  if (add_overflows(a.count(), b.count(), sum)) [[unlikely]]
+    return a < duration::zero() ? duration::min() : duration::max();
+  return duration(sum);
 }
 
 constexpr duration subtract(duration a, duration b) noexcept {
-  if (b < duration::zero()) return a > duration::max() + b ? duration::max() : a - b;
-  return a < duration::min() + b ? duration::min() : a - b;
+  std::int64_t rest = 0;
+  if (subtract_overflows(a.count(), b.count(), rest)) [[unlikely]]
+    return a < duration::zero() ? duration::min() : duration::max();
+  return duration(rest);
 }
 
 constexpr duration shorter(duration a, duration b) noexcept { return b < a ? b : a; }
@@ -123,7 +146,8 @@ constexpr duration scale(duration delay, double share) noexcept {
 constexpr duration portion(duration delay, double fraction) noexcept {
   if (!(fraction < 1.0)) return delay;
   if (!(fraction > 0.0)) return duration::zero();
-  return shorter(scale(delay, fraction), delay);
+  // Below 2^63, as the delay is; at its far end the conversion to double may have rounded up.
+  return shorter(duration(static_cast<std::int64_t>(static_cast<double>(delay.count()) * fraction)), delay);
 }
 
 constexpr double seconds_of(duration d) noexcept { return static_cast<double>(d.count()) / 1e9; }

@@ -17,6 +17,8 @@ template <std::size_t Index, class Value> struct slot {
 template <class Indices, class... Values> struct slots;
 template <std::size_t... Index, class... Values> struct slots<std::index_sequence<Index...>, Values...>
     : slot<Index, Values>... {
+  static constexpr std::size_t size = sizeof...(Values);
+
   /// Calls `function(values...)`.
   template <class Function> constexpr decltype(auto) apply(Function&& function) const {
     return function(static_cast<const slot<Index, Values>&>(*this).value...);

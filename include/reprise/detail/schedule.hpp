@@ -15,6 +15,11 @@ template <class Policy> class schedule {
 
   static constexpr bool jitter_keeps_state = keeps_state<jitter_type>;
 
+  static constexpr bool has_cap = requires(const backoff_type& backoff) { backoff.cap; };
+  static constexpr bool stays_below_delay =
+      !keeps_state<backoff_type> &&
+      (!Policy::template has<role::jitter> || requires { requires jitter_type::only_shortens; });
+
   static constexpr auto state_type() {
     if constexpr (keeps_state<backoff_type>) {
       return typename backoff_type::call_state{};
@@ -32,7 +37,7 @@ template <class Policy> class schedule {
   /// What a call remembers of its waits; lives in the engine.
   using call_state = decltype(state_type());
 
-  static constexpr wait_range range(const Policy& policy, int retry, const call_state& state) {
+  [[gnu::always_inline]] static constexpr wait_range range(const Policy& policy, int retry, const call_state& state) {
     const auto& backoff = policy.template part<role::backoff>();
     wait_range spread;
     if constexpr (keeps_state<backoff_type>) {
@@ -40,19 +45,19 @@ template <class Policy> class schedule {
     } else if constexpr (jitter_keeps_state) {
       spread = policy.template part<role::jitter>().range(backoff, retry, state);
     } else {
-      const duration delay = time_span(backoff(retry));
-      const duration given = longer(delay, duration::zero());  // a lambda may compute anything
-      if constexpr (Policy::template has<role::jitter>) spread = policy.template part<role::jitter>()(given);
-      else if constexpr (requires { requires backoff_type::grows; }) spread = full_jitter{}(given);
-      else spread = no_jitter{}(given);
+      duration delay = time_span(backoff(retry));
+      if constexpr (!names_its_role<backoff_type>) delay = longer(delay, duration::zero());  // a lambda's answer
+      if constexpr (Policy::template has<role::jitter>) spread = policy.template part<role::jitter>()(delay);
+      else if constexpr (requires { requires backoff_type::grows; }) spread = full_jitter{}(delay);
+      else spread = no_jitter{}(delay);
     }
-    if constexpr (requires { backoff.cap; })
+    if constexpr (has_cap && !stays_below_delay)
       spread = {shorter(spread.shortest, backoff.cap), shorter(spread.longest, backoff.cap)};
     return spread;
   }
 
   /// Remembers the own wait that was drawn.
-  static constexpr void advance(const Policy& policy, call_state& state, duration own) {
+  [[gnu::always_inline]] static constexpr void advance(const Policy& policy, call_state& state, duration own) {
     if constexpr (keeps_state<backoff_type>) policy.template part<role::backoff>().advance(state, own);
     else if constexpr (jitter_keeps_state) policy.template part<role::jitter>().advance(state, own);
   }

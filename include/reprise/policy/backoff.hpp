@@ -20,11 +20,14 @@ constexpr duration doubled(duration base, int retry, duration cap) noexcept {
 /// min(cap, base * factor^retry) in O(log retry) steps.
 constexpr duration grown(duration base, double factor, int retry, duration cap) noexcept {
   if (factor == 2.0) return doubled(base, retry, cap);
-  if (base == duration::zero()) return base;  // 0 * infinity would be NaN
-  double power = 1.0;
-  for (double square = factor; retry > 0; retry /= 2, square *= square)
-    if (retry % 2 != 0) power *= square;
-  return shorter(power == 1.0 ? base : scale(base, power), cap);
+  if (retry == 0 || base == duration::zero()) return shorter(base, cap);  // 0 * infinity would be NaN
+  double power = factor;
+  double square = factor;
+  for (int rest = retry - 1; rest > 0; rest /= 2) {
+    if (rest % 2 != 0) power *= square;
+    square *= square;
+  }
+  return shorter(scale(base, power), cap);
 }
 
 }  // namespace detail

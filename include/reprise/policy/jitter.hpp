@@ -17,18 +17,24 @@ constexpr duration jitter(time_span delay, double fraction) {
 /// [d, d]: every client waits the same. The default where the delays are given (constant, listed, a lambda).
 struct no_jitter {
   static constexpr auto part_role = role::jitter;
+  static constexpr bool only_shortens = true;
+
   constexpr wait_range operator()(duration delay) const noexcept { return {delay, delay}; }
 };
 
 /// [0, d] (AWS architecture blog). The default for growing backoffs: of the simple kinds it ends a contention soonest.
 struct full_jitter {
   static constexpr auto part_role = role::jitter;
+  static constexpr bool only_shortens = true;
+
   constexpr wait_range operator()(duration delay) const noexcept { return {duration::zero(), delay}; }
 };
 
 /// [d/2, d] (AWS architecture blog): never a very short wait.
 struct equal_jitter {
   static constexpr auto part_role = role::jitter;
+  static constexpr bool only_shortens = true;
+
   constexpr wait_range operator()(duration delay) const noexcept { return {delay / 2, delay}; }
 };
 

@@ -25,15 +25,18 @@ template <class Clock, class Sleep, class Fraction> struct functions {
 /// What a policy keeps in its results: the exception where a part classifies exceptions, the log where it has one.
 template <class Policy> constexpr bool keeps_exception = exceptions_are_on && Policy::exception_classifiers > 0;
 
-template <class Response, class Policy, class Log> constexpr auto result_for(const Log&) {
-  if constexpr (is_log<Log> && keeps_exception<Policy>)
-    return std::type_identity<retry_result<Response, kept_exception, Log>>{};
-  else if constexpr (is_log<Log>) return std::type_identity<retry_result<Response, Log>>{};
+template <class Policy> constexpr bool keeps_log =
+    is_log<std::remove_cvref_t<decltype(std::declval<const Policy&>().template part<role::log>())>>;
+
+template <class Response, class Policy> constexpr auto result_for() {
+  using log = std::remove_cvref_t<decltype(std::declval<const Policy&>().template part<role::log>())>;
+  if constexpr (keeps_log<Policy> && keeps_exception<Policy>)
+    return std::type_identity<retry_result<Response, kept_exception, log>>{};
+  else if constexpr (keeps_log<Policy>) return std::type_identity<retry_result<Response, log>>{};
   else if constexpr (keeps_exception<Policy>) return std::type_identity<retry_result<Response, kept_exception>>{};
   else return std::type_identity<retry_result<Response>>{};
 }
-template <class Response, class Policy> using result_type =
-    typename decltype(result_for<Response, Policy>(std::declval<const Policy&>().template part<role::log>()))::type;
+template <class Response, class Policy> using result_type = typename decltype(result_for<Response, Policy>())::type;
 
 template <class Environment> constexpr bool is_cancelled(Environment& with) {
   if constexpr (requires { with.cancelled(); }) return static_cast<bool>(with.cancelled());
@@ -48,32 +51,32 @@ template <class Environment> constexpr bool sleep_is_cut(Environment& with, dura
 }
 
 /// Sends once and judges what came back; what is thrown passes through.
-template <class Response, class Engine, class Send, class TimePoint, class Result>
-[[gnu::always_inline]] constexpr verdict send_once(Engine& engine, Send& send, const attempt_at<TimePoint>& current,
-                                                   Result& result) {
-  if constexpr (std::is_void_v<Response>) {
+template <class Engine, class Send, class TimePoint, class Response>
+[[gnu::always_inline]] constexpr verdict send_once(Engine& engine, Send& send, const attempt_at<TimePoint> current,
+                                                   std::optional<Response>& response) {
+  if constexpr (std::is_same_v<Response, no_response>) {
     call_send(send, current);
-    filing::response(result).emplace();
+    response.emplace();
     return {.kind = outcome::success};
   } else {
-    const Response& response = filing::response(result).emplace(call_send(send, current));
-    engine.note(response);
-    return engine.policy().judge(response, current);
+    response.emplace(call_send(send, current));
+    engine.note(*response);
+    return engine.policy().judge(*response, current);
   }
 }
 
 #if REPRISE_EXCEPTIONS
 /// Sends once; turns what is thrown into a verdict if a classifier recognises it. Otherwise the end is told, and it
 /// passes on unchanged.
-template <class Response, class Engine, class Send, class TimePoint, class Result, class Now>
-constexpr verdict send_and_catch(Engine& engine, Send& send, const attempt_at<TimePoint>& current, Result& result,
-                                 Now& now) {
-  using policy_type = std::remove_cvref_t<decltype(engine.policy())>;
-  if constexpr (keeps_exception<policy_type>) filing::exception(result) = nullptr;
+template <class Engine, class Send, class TimePoint, class Response, class Kept, class Now>
+constexpr verdict send_and_catch(Engine& engine, Send& send, const attempt_at<TimePoint> current,
+                                 std::optional<Response>& response, Kept& kept, Now& now) {
+  constexpr bool keeps = keeps_exception<std::remove_cvref_t<decltype(engine.policy())>>;
+  if constexpr (keeps) get<0>(kept).thrown = nullptr;
   try {
-    return send_once<Response>(engine, send, current, result);
+    return send_once(engine, send, current, response);
   } catch (...) {
-    if (filing::response(result).has_value()) throw;  // a classifier's own exception
+    if (response.has_value()) throw;  // a classifier's own exception
     const std::optional<verdict> judged = engine.policy().judge_in_flight(current);
     try {
       throw;
@@ -85,41 +88,47 @@ constexpr verdict send_and_catch(Engine& engine, Send& send, const attempt_at<Ti
       engine.on_verdict({.kind = outcome::permanent, .label = "unrecognised"}, now, 0.0);
       throw;
     }
-    if constexpr (keeps_exception<policy_type>) filing::exception(result) = std::current_exception();
+    if constexpr (keeps) get<0>(kept).thrown = std::current_exception();
     return *judged;
   }
 }
 #endif
 
-/// The loop. Exceptions are caught only where a part classifies them, or where somebody is to be told of the end.
-template <class Response, class Policy, class Send, class Environment>
-constexpr auto run(const Policy& policy, Send& send, Environment& with) {
-  using time_point = decltype(with.now());
-  constexpr bool told = Policy::template has<role::log> || Policy::template has<role::events>;
-  constexpr bool catches = exceptions_are_on && (keeps_exception<Policy> || told);
+/// The loop of one call. Exceptions are caught only where a part classifies them, or where somebody is to be told of
+/// the end.
+template <class Policy, class Send, class Environment> struct blocking_call {
+  const Policy& policy;
+  Send& send;
+  Environment& with;
 
-  const auto now = [&] {
-    if constexpr (Policy::needs_clock) return with.now();
-    return time_point{};
-  };
-  const auto fraction = [&] { return with.fraction(); };
-  const auto cancelled = [&] { return is_cancelled(with); };
+  template <class Response, class Kept>
+  [[gnu::always_inline]] constexpr call_end operator()(std::optional<Response>& response, Kept& kept) const {
+    using time_point = decltype(with.now());
+    constexpr bool told = Policy::template has<role::log> || Policy::template has<role::events>;
+    constexpr bool catches = exceptions_are_on && (keeps_exception<Policy> || told);
 
-  result_type<Response, Policy> result;
-  engine<const Policy&, time_point> engine(policy);
-  auto next = cancelled() ? engine.cancel() : engine.start(now);
-  while (next.kind == step::attempt) {
-    verdict ended;
-    if constexpr (catches) ended = send_and_catch<Response>(engine, send, next.attempt, result, now);
-    else ended = send_once<Response>(engine, send, next.attempt, result);
-    next = engine.on_verdict(ended, now, fraction, cancelled);
-    if (next.kind != step::wait) break;
-    filing::response(result).reset();  // it may hold a pooled connection
-    next = sleep_is_cut(with, next.wait) || cancelled() ? engine.cancel(now) : engine.on_slept(now);
+    const auto now = [this] {
+      if constexpr (Policy::needs_clock) return with.now();
+      return time_point{};
+    };
+    const auto fraction = [this] { return with.fraction(); };
+    const auto cancelled = [this] { return is_cancelled(with); };
+
+    engine<const Policy&, time_point> engine(policy);
+    auto next = cancelled() ? engine.cancel() : engine.start(now);
+    while (next.kind == step::attempt) {
+      verdict ended;
+      if constexpr (catches) ended = send_and_catch(engine, send, next.attempt, response, kept, now);
+      else ended = send_once(engine, send, next.attempt, response);
+      next = engine.on_verdict(ended, now, fraction, cancelled);
+      if (next.kind != step::wait) break;
+      response.reset();  // it may hold a pooled connection
+      next = sleep_is_cut(with, next.wait) || cancelled() ? engine.cancel(now) : engine.on_slept(now);
+    }
+    if constexpr (keeps_log<Policy>) get<Kept::size - 1>(kept) = engine.log();
+    return {engine.last_verdict(), engine.total_wait(), engine.attempts(), next.reason};
   }
-  filing::close(result, engine, next.reason);
-  return result;
-}
+};
 
 /// The sentences of `execute`; true if it can go on.
 template <class Policy, class Send, class TimePoint> constexpr bool execute_is_sound() {
@@ -173,7 +182,7 @@ template <class Policy, class Send, class TimePoint> constexpr bool execute_is_s
 /// `fake_clock` is one. A blocking call cannot cut an attempt: the deadline is as good as send's use of its timeout.
 /// Throws what send, classifiers and event handlers throw; thrown failures that a part classifies end in the result.
 template <class Policy, class Send, class Environment>
-constexpr auto execute(const Policy& policy, Send&& send, Environment& with) {
+[[gnu::always_inline]] constexpr auto execute(const Policy& policy, Send&& send, Environment& with) {
   static_assert(
       environment<Environment>,
       "reprise::execute requires an environment: write an object with now(), sleep(duration) and fraction(), or hand in clock, sleep and fraction one by one");
@@ -190,14 +199,16 @@ constexpr auto execute(const Policy& policy, Send&& send, Environment& with) {
         "reprise::execute requires a sleep that returns nothing or reprise::slept: write return stopped ? reprise::slept::interrupted : reprise::slept::fully");
     if constexpr (steady && sleeps && detail::execute_is_sound<Policy, std::remove_reference_t<Send>, time_point>()) {
       using response = typename detail::response_of<std::remove_reference_t<Send>, time_point>::type;
-      return detail::run<std::remove_cv_t<response>>(policy, send, with);
+      using loop = detail::blocking_call<Policy, std::remove_reference_t<Send>, Environment>;
+      return detail::result_type<std::remove_cv_t<response>, Policy>(loop{policy, send, with});
     }
   }
 }
 
 /// The same with clock, sleep and fraction one by one.
 template <class Policy, class Send, class Clock, class Sleep, class Fraction>
-constexpr auto execute(const Policy& policy, Send&& send, Clock&& clock, Sleep&& sleep, Fraction&& fraction) {
+[[gnu::always_inline]] constexpr auto execute(const Policy& policy, Send&& send, Clock&& clock, Sleep&& sleep,
+                                              Fraction&& fraction) {
   constexpr bool has_clock = clock_function<std::remove_reference_t<Clock>>;
   constexpr bool has_sleep = std::invocable<Sleep&, duration>;
   constexpr bool has_fraction = fraction_function<std::remove_reference_t<Fraction>>;

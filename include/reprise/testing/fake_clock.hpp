@@ -75,7 +75,9 @@ template <std::size_t Capacity> class basic_fake_clock {
   constexpr time_point now() const noexcept { return now_; }
 
   /// Moves the clock by d (backwards too); saturates.
-  constexpr void advance(time_span d) noexcept { now_ = time_point(detail::add(now_.time_since_epoch(), d)); }
+  constexpr void advance(time_span d) noexcept {
+    now_ = time_point(detail::subtract(now_.time_since_epoch(), detail::subtract(duration::zero(), d)));
+  }
 
   /// Every sleep lasts this much longer than asked.
   constexpr void oversleeps(time_span d) noexcept { oversleep_ = d; }

@@ -234,24 +234,20 @@ struct no_wall_clock {};
 class status_set {
  public:
   static constexpr int lowest = 100;
-  static constexpr int highest = 599;
+  static constexpr unsigned highest = 599;
 
   constexpr void add(int status) {
-    if (status < lowest || status > highest)
+    if (status < lowest || status > static_cast<int>(highest))
       reprise::detail::refuse("http::retry_statuses", "a status", "100 to 599", status);
-    words_[index(status)] |= bit(status);
+    words_[static_cast<unsigned>(status) / 64] |= std::uint64_t{1} << (static_cast<unsigned>(status) % 64);
   }
   constexpr bool has(int status) const noexcept {
-    return status >= lowest && status <= highest && (words_[index(status)] & bit(status)) != 0;
+    const auto at = static_cast<unsigned>(status);  // a negative one is far too large
+    return at <= highest && ((words_[at / 64] >> (at % 64)) & 1U) != 0;
   }
 
  private:
-  static constexpr std::size_t index(int status) noexcept { return static_cast<std::size_t>(status - lowest) / 64; }
-  static constexpr std::uint64_t bit(int status) noexcept {
-    return std::uint64_t{1} << (static_cast<unsigned>(status - lowest) % 64);
-  }
-
-  std::uint64_t words_[(highest - lowest) / 64 + 1] = {};
+  std::uint64_t words_[highest / 64 + 1] = {};
 };
 
 }  // namespace detail
@@ -290,7 +286,7 @@ template <class StatusOf, class HintOf, class WallClock> class status_classifier
   }
 
   template <class Response> requires std::invocable<const StatusOf&, const Response&>
-  constexpr verdict operator()(const Response& response) const {
+  [[gnu::always_inline]] constexpr verdict operator()(const Response& response) const {
     const int status = static_cast<int>(reprise::detail::call(status_of_, response));
     if (listed_.has(status))
       return {.kind = outcome::transient, .label = "http", .code = status, .retry_after = hint_in(response)};
@@ -300,17 +296,15 @@ template <class StatusOf, class HintOf, class WallClock> class status_classifier
   }
 
  private:
-  template <class Response> constexpr std::optional<duration> hint_in(const Response& response) const {
+  template <class Response>
+  [[gnu::always_inline]] constexpr std::optional<duration> hint_in(const Response& response) const {
     decltype(auto) hint = reprise::detail::call(hint_of_, response);
     using hint_type = std::remove_cvref_t<decltype(hint)>;
     if constexpr (detail::text_or_absent<hint_type>) {
       const std::string_view text = detail::text_of(hint);
-      if constexpr (std::same_as<WallClock, detail::no_wall_clock>) {
-        return parse_retry_after(text, reading_);
-      } else {
-        if (text.empty()) return std::nullopt;
-        return parse_retry_after(text, now_of(response), reading_);
-      }
+      if (text.empty()) return std::nullopt;
+      if constexpr (std::same_as<WallClock, detail::no_wall_clock>) return parse_retry_after(text, reading_);
+      else return parse_retry_after(text, now_of(response), reading_);
     } else if constexpr (requires { time_span(hint); }) {
       return time_span(hint);
     } else {
