@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The loop that a careful engineer writes by hand, with the duties of the policy that it is measured against: one fixed
-// deadline, a set of statuses, exponential backoff with full jitter, Retry-After, attempts, replay safety known beforehand.
+// deadline, a set of statuses, exponential backoff with full jitter, Retry-After, attempts, replay safety known
+// beforehand.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +38,8 @@ struct limits {
 };
 
 template <class Send, class Clock, class Sleep, class Fraction>
-[[gnu::always_inline]] inline result call(const limits& limit, Send& send, Clock& now, Sleep& sleep, Fraction& fraction) {
+[[gnu::always_inline]] inline result call(const limits& limit, Send& send, Clock& now, Sleep& sleep,
+                                          Fraction& fraction) {
   using std::chrono::nanoseconds;
   const auto start = now();
   const auto deadline = start + limit.total;
@@ -46,7 +48,8 @@ template <class Send, class Clock, class Sleep, class Fraction>
     result ended{send(left), end::succeeded, attempt};
     const int status = ended.response.status;
     if (status >= 100 && status <= 399) return ended;
-    if (status != 429 && status != 502 && status != 503 && status != 504) return ended.reason = end::not_retryable, ended;
+    if (status != 429 && status != 502 && status != 503 && status != 504)
+      return ended.reason = end::not_retryable, ended;
     if (!limit.replay_safe) return ended.reason = end::not_replay_safe, ended;
     if (attempt >= limit.maximum) return ended.reason = end::attempts_exhausted, ended;
     const int retry = attempt - 1;

@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: MIT
-// One side of the comparison, to be counted by callgrind: instructions hand|reprise <failures before success> <calls>.
+// One side of the comparison, to be counted by callgrind: instructions hand|policy <failures before success> <calls>.
 #include <cstdlib>
 #include <string_view>
 
 #include "hand_loop.hpp"
 
-namespace {
+using policy_type = decltype(reprise::retry_policy{reprise::http::retry_statuses{}, reprise::exponential_backoff{},
+                                                   reprise::full_jitter{}, reprise::attempt_budget{},
+                                                   reprise::time_limit{}, reprise::http::operation{}});
 
-using policy_type = decltype(reprise::retry_policy{
-    reprise::http::retry_statuses{}, reprise::exponential_backoff{}, reprise::full_jitter{}, reprise::attempt_budget{},
-    reprise::time_limit{}, reprise::http::operation{}});
-
-[[gnu::noinline]] bool by_hand(const hand::limits& limits) {
-  return hand::call(limits, outside::send, outside::now, outside::sleep, outside::fraction).reason == hand::end::succeeded;
+// Named so that callgrind can be told to count them and their callees only.
+extern "C" [[gnu::noinline]] bool by_hand(const hand::limits& limits) {
+  return hand::call(limits, outside::send, outside::now, outside::sleep, outside::fraction).reason ==
+         hand::end::succeeded;
 }
 
-[[gnu::noinline]] bool by_policy(const policy_type& policy) {
+extern "C" [[gnu::noinline]] bool by_policy(const policy_type& policy) {
   return reprise::execute(policy, outside::send, outside::now, outside::sleep, outside::fraction).ok();
 }
-
-}  // namespace
 
 int main(int count, char** arguments) {
   if (count != 4) return 2;
@@ -33,10 +31,9 @@ int main(int count, char** arguments) {
                            reprise::time_limit{.total = outside::total},
                            reprise::http::operation{.method = outside::replay_safe ? "GET" : "POST"}};
   int succeeded = 0;
-  if (arguments[1] == std::string_view("hand")) {
+  if (arguments[1] == std::string_view("hand"))
     for (int i = 0; i < calls; ++i) succeeded += by_hand(limits) ? 1 : 0;
-  } else {
+  else
     for (int i = 0; i < calls; ++i) succeeded += by_policy(policy) ? 1 : 0;
-  }
   return succeeded == calls ? 0 : 1;
 }

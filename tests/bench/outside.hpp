@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What both sides of the comparison share: a response, and functions and limits that live in another translation unit, so
-// that no compiler can see through them.
+// What both sides of the comparison share: a response, and functions and limits that live in another translation unit,
+// so that no compiler can see through them.
 #pragma once
 
 #include <reprise/core.hpp>

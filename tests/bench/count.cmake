@@ -1,0 +1,50 @@
+# Counts the instructions of a call on both sides with callgrind, and holds the figures:
+#   cmake -DVALGRIND=... -DPROGRAM=... -DCOMPILER=... -P count.cmake
+if(NOT VALGRIND)
+  message("not run: valgrind is not installed")
+  return()
+endif()
+
+# How many instructions one call of a side takes with its callees, after this many failures.
+function(count side failures result)
+  set(calls 100)
+  execute_process(
+    COMMAND "${VALGRIND}" --tool=callgrind "--toggle-collect=by_${side}*" --callgrind-out-file=/dev/null
+      "${PROGRAM}" ${side} ${failures} ${calls}
+    RESULT_VARIABLE status OUTPUT_VARIABLE printed ERROR_VARIABLE printed)
+  if(NOT status EQUAL 0 OR NOT printed MATCHES "Collected : ([0-9]+)")
+    message(FATAL_ERROR "callgrind did not count by_${side}: ${printed}")
+  endif()
+  math(EXPR each "${CMAKE_MATCH_1} / ${calls}")
+  set(${result} ${each} PARENT_SCOPE)
+endfunction()
+
+foreach(side hand policy)
+  foreach(failures 0 1 2)
+    count(${side} ${failures} ${side}_${failures})
+  endforeach()
+  math(EXPR ${side}_first "${${side}_1} - ${${side}_0}")
+  math(EXPR ${side}_second "${${side}_2} - ${${side}_1}")
+endforeach()
+
+set(wrong "")
+message("instructions per call, ${COMPILER}, -O2: by hand / reprise / over")
+foreach(row "0;a success;15" "first;the first retry;40" "second;the second retry;40")
+  list(GET row 0 key)
+  list(GET row 1 name)
+  list(GET row 2 allowed)
+  math(EXPR over "${policy_${key}} - ${hand_${key}}")
+  message("  ${name}: ${hand_${key}} / ${policy_${key}} / ${over} (at most ${allowed})")
+  if(over GREATER allowed)
+    string(APPEND wrong " ${name} costs ${over} over;")
+  endif()
+endforeach()
+if(hand_0 GREATER 45)
+  string(APPEND wrong " a success by hand costs ${hand_0}, more than the 45 of a fair comparison;")
+endif()
+if(hand_0 LESS 10)
+  string(APPEND wrong " nothing was counted;")
+endif()
+if(wrong)
+  message(FATAL_ERROR "too many instructions:${wrong}")
+endif()
