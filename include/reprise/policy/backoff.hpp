@@ -17,17 +17,21 @@ constexpr duration doubled(duration base, int retry, duration cap) noexcept {
   return base == duration::zero() ? base : cap;
 }
 
-/// min(cap, base * factor^retry) in O(log retry) steps.
-constexpr duration grown(duration base, double factor, int retry, duration cap) noexcept {
-  if (factor == 2.0) return doubled(base, retry, cap);
+/// min(cap, base * factor^retry) in O(log retry) steps. Out of line: doubling is the rule.
+[[gnu::noinline]] constexpr duration powered(duration base, double factor, int retry, duration cap) noexcept {
   if (retry == 0 || base == duration::zero()) return shorter(base, cap);  // 0 * infinity would be NaN
-  double power = factor;
-  double square = factor;
-  for (int rest = retry - 1; rest > 0; rest /= 2) {
+  constexpr double enough = 9223372036854775808.0;  // any base saturates; beyond it a double would overflow some time
+  double power = factor < enough ? factor : enough;
+  double square = power;
+  for (int rest = retry - 1; rest > 0 && power < enough; rest /= 2) {
     if (rest % 2 != 0) power *= square;
-    square *= square;
+    if (square < enough) square *= square;
   }
   return shorter(scale(base, power), cap);
+}
+
+constexpr duration grown(duration base, double factor, int retry, duration cap) noexcept {
+  return factor == 2.0 ? doubled(base, retry, cap) : powered(base, factor, retry, cap);
 }
 
 }  // namespace detail
@@ -112,19 +116,21 @@ struct fibonacci_backoff {
     detail::require_not_negative("fibonacci_backoff", "cap", cap);
   }
   constexpr duration operator()(int retry) const noexcept {
-    std::int64_t current = 1;
-    std::int64_t next = 1;
-    for (int i = 0; i < retry && i < 90; ++i) {  // F(91) is the last that fits: from there on it is the cap or zero
-      const std::int64_t sum = current + next;
+    duration current = base;
+    duration next = base;
+    for (int i = 0; i < retry && i < most_steps; ++i) {
+      const duration sum = detail::add(current, next);
       current = next;
       next = sum;
     }
-    const duration delay = detail::multiply(base, current);
-    return detail::shorter(delay, cap);
+    return detail::shorter(current, cap);
   }
   constexpr bool settled(int retry) const noexcept {
-    return base == duration::zero() || retry > 90 || (*this)(retry) == cap;
+    return base == duration::zero() || retry >= most_steps || (*this)(retry) == cap;
   }
+
+ private:
+  static constexpr int most_steps = 92;  // F(93) is past the range, so that even a nanosecond has saturated
 };
 
 /// The delays as listed; the last one repeats. Given positionally: `listed_backoff{100ms, 1s, 10s}`. All >= 0.

@@ -107,12 +107,12 @@ template <class Policy, class Send, class Environment> struct blocking_call {
     constexpr bool told = Policy::template has<role::log> || Policy::template has<role::events>;
     constexpr bool catches = exceptions_are_on && (keeps_exception<Policy> || told);
 
-    const auto now = [this] {
+    const auto now = [&] {
       if constexpr (Policy::needs_clock) return with.now();
       return time_point{};
     };
-    const auto fraction = [this] { return with.fraction(); };
-    const auto cancelled = [this] { return is_cancelled(with); };
+    const auto fraction = [&] { return with.fraction(); };
+    const auto cancelled = [&] { return is_cancelled(with); };
 
     engine<const Policy&, time_point> engine(policy);
     auto next = cancelled() ? engine.cancel() : engine.start(now);
