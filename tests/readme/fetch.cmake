@@ -1,0 +1,16 @@
+# A project with the README's snippet, as it stands there, fetches the library, builds the README's program and runs it.
+file(REMOVE_RECURSE "${FOLDER}")
+file(MAKE_DIRECTORY "${FOLDER}/third_party")
+file(CREATE_LINK "${LIBRARY}" "${FOLDER}/third_party/reprise" SYMBOLIC)
+file(COPY "${PROGRAM}" DESTINATION "${FOLDER}")
+file(READ "${SNIPPET}" snippet)
+file(WRITE "${FOLDER}/CMakeLists.txt"
+  "cmake_minimum_required(VERSION 3.21)\nproject(my_service LANGUAGES CXX)\nadd_executable(my_service program.cpp)\n${snippet}")
+foreach(step "-S;${FOLDER};-B;${FOLDER}/build;-G;${GENERATOR};-DCMAKE_CXX_COMPILER=${COMPILER}" "--build;${FOLDER}/build")
+  execute_process(COMMAND ${CMAKE_COMMAND} ${step} OUTPUT_VARIABLE said ERROR_VARIABLE said RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "the README's snippet failed: ${said}")
+  endif()
+endforeach()
+set(PROGRAM "${FOLDER}/build/my_service")
+include("${CMAKE_CURRENT_LIST_DIR}/prints.cmake")

@@ -1,0 +1,10 @@
+# Runs a program, which must succeed and print exactly what is expected: cmake -DPROGRAM=... -DEXPECTED=... -P prints.cmake
+execute_process(COMMAND "${PROGRAM}" OUTPUT_VARIABLE printed ERROR_VARIABLE complained RESULT_VARIABLE status)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "the README's code failed (${status}): ${complained}")
+endif()
+file(READ "${EXPECTED}" expected)
+if(NOT printed STREQUAL expected)
+  message(FATAL_ERROR "the README says that this is printed:\n${expected}\nbut it is this:\n${printed}")
+endif()
+message("${printed}")
