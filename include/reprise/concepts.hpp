@@ -236,6 +236,7 @@ template <class Budget> concept retry_budget_model = requires(Budget& budget, co
   budget.call_started(now);
   budget.failed(failure);
   { budget.try_retry(failure, now).has_value() } -> std::convertible_to<bool>;
+  requires std::movable<std::remove_cvref_t<decltype(budget.try_retry(failure, now))>>;
   budget.call_ended(true, budget.try_retry(failure, now), now);
 };
 

@@ -47,8 +47,11 @@ constexpr duration to_duration(std::chrono::duration<Rep, Period> from) {
     return from;
   } else if constexpr (std::is_floating_point_v<Rep>) {
     using real = std::common_type_t<Rep, double>;
-    return from_real<Rounding>(static_cast<real>(from.count()) * static_cast<real>(per::num) /
-                               static_cast<real>(per::den));
+    constexpr real most = std::numeric_limits<real>::max() / static_cast<real>(per::num);  // the product stays finite
+    const auto count = static_cast<real>(from.count());
+    if (count > most) return duration::max();
+    if (count < -most) return duration::min();
+    return from_real<Rounding>(count * static_cast<real>(per::num) / static_cast<real>(per::den));
   } else {
     constexpr std::int64_t most = duration::max().count();
     static_assert(per::num <= most / per::den, "reprise durations require a period of an ordinary size");
