@@ -34,7 +34,7 @@ constexpr std::string_view to_string(stop_reason reason) noexcept {
 }
 
 /// The number of attempts that means "no limit".
-inline constexpr int unlimited_count = std::numeric_limits<int>::max();
+inline constexpr int unlimited_count = (std::numeric_limits<int>::max)();
 
 /// One attempt, as `send` is told of it.
 struct attempt {
@@ -58,10 +58,12 @@ struct attempt {
 
 /// An attempt with its limits as points of the caller's clock; `TimePoint::max()` where there is no limit.
 template <class TimePoint> struct attempt_at : attempt {
+  constexpr attempt_at() noexcept = default;
+
   /// When *this attempt* must end, rounded down to the clock's unit.
-  TimePoint deadline = TimePoint::max();
+  TimePoint deadline = (TimePoint::max)();
   /// When the whole call must end, rounded down; what to hand down to calls made on its behalf.
-  TimePoint call_deadline = TimePoint::max();
+  TimePoint call_deadline = (TimePoint::max)();
 };
 
 /// Which of the three things the engine asks for.

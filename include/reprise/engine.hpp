@@ -20,17 +20,10 @@ template <class Value> [[gnu::always_inline]] constexpr auto value_of(Value& val
   else return value;
 }
 
-/// The log of a policy without one.
-struct no_log {
-  template <class Subject> constexpr void note(const Subject&) const noexcept {}
-  constexpr void add(const attempt_record&) const noexcept {}
-  constexpr void add_wait(duration) const noexcept {}
-};
-
 /// The log that a call writes: a copy of the policy's empty one, or a reference to the caller's.
 template <class Policy> constexpr decltype(auto) open_log(const Policy& policy) {
   if constexpr (Policy::template has<role::log>) return policy.template part<role::log>().open();
-  else return no_log{};
+  else return nothing{};
 }
 
 }  // namespace detail
@@ -42,13 +35,13 @@ template <class Policy> constexpr decltype(auto) open_log(const Policy& policy) 
 /// gives budget permits back when it is destroyed. `now` is never taken to be earlier than the latest reading.
 template <class Policy, class TimePoint> class engine {
   using policy_type = std::remove_cvref_t<Policy>;
+  static_assert(detail::is_retry_policy<policy_type>,
+                "reprise::engine requires a policy: write reprise::engine<decltype(policy), Clock::time_point>");
   using schedule = detail::schedule<policy_type>;
   using budget_part =
       std::remove_cvref_t<decltype(std::declval<const policy_type&>().template part<role::retry_budget>())>;
   using log_type = decltype(detail::open_log(std::declval<const policy_type&>()));
 
-  static_assert(detail::is_retry_policy<policy_type>,
-                "reprise::engine requires a policy: write reprise::engine<decltype(policy), Clock::time_point>");
   static_assert(
       policy_type::template has<role::classifier>,
       "reprise::engine requires a classifier: write for example reprise::http::retry_statuses{} into the policy");
@@ -89,22 +82,24 @@ template <class Policy, class TimePoint> class engine {
   [[gnu::always_inline]] constexpr action on_verdict(const verdict& ended, Now&& now, Fraction&& fraction,
                                                      Cancelled&& cancelled = false) {
     if (phase_ != phase::attempting) return standing();
+    // Read before the verdict is copied: an optional that has been copied lives in memory.
+    duration asked = policy_type::gives_hints ? ended.retry_after.value_or(no_hint) : no_hint;
     last_ = ended;
     if constexpr (watched) {
       read(now);
-      log_.add({.number = attempts_, .start = attempt_began_, .elapsed = now_ - attempt_began_, .verdict = ended});
+      if constexpr (logs)
+        log_.add({.number = attempts_, .start = attempt_began_, .elapsed = now_ - attempt_began_, .verdict = ended});
     }
     if (ended.kind == outcome::success) return stop(stop_reason::succeeded);
     if (ended.kind == outcome::cancelled || detail::value_of(cancelled)) return stop(stop_reason::cancelled);
     if (ended.kind != outcome::transient) return stop(stop_reason::not_retryable);
 
-    budget_.failed(ended);
+    if constexpr (has_budget) budget_.failed(ended);
     if (!ended.not_applied && !policy_.template part<role::idempotency>().replay_safe())
       return stop(stop_reason::not_replay_safe);
     if (attempts_ >= maximum()) return stop(stop_reason::attempts_exhausted);
 
     const auto& hints = policy_.template part<role::server_hint>();
-    duration asked = policy_type::gives_hints ? ended.retry_after.value_or(no_hint) : no_hint;
     if (asked >= duration::zero() && hints.stops(asked)) return stop(stop_reason::retry_after_too_long);
     if (asked >= duration::zero()) asked = hints.honoured(asked).value_or(no_hint);
 
@@ -122,13 +117,15 @@ template <class Policy, class TimePoint> class engine {
     if constexpr (!watched) read(now);
     const duration due = detail::add(now_, wait);
     if (due >= limit_) return stop(stop_reason::deadline_reached);  // also a saturated wait without a limit
-    if (!budget_.try_retry(ended, since_epoch())) return stop(stop_reason::budget_exhausted);
+    if constexpr (has_budget) {
+      if (!budget_.try_retry(ended, since_epoch())) return stop(stop_reason::budget_exhausted);
+    }
 
     phase_ = phase::waiting;
     wait_ = wait;
     waits_ = detail::add(waits_, wait);
     due_ = due;
-    log_.add_wait(wait);
+    if constexpr (logs) log_.add_wait(wait);
     tell(event_kind::retry);
     action next = standing();
     next.wait = wait;  // as it is, so that no driver computes it from the due time
@@ -139,8 +136,13 @@ template <class Policy, class TimePoint> class engine {
   /// time it gives the same wait again, with the same due time: a timer that fires early does no harm.
   template <class Now> [[gnu::always_inline]] constexpr action on_wait_over(Now&& now) {
     if (phase_ != phase::waiting) return standing();
-    read(now);
-    return now_ < due_ ? standing() : begin_attempt();
+    TimePoint point = detail::value_of(now);
+    read(point);
+    // Asked in the clock's own terms: what was given out as due is due, though a coarse or floating clock had to round
+    // it.
+    if (point < at<detail::rounding::up>(start_, due_)) return standing();
+    now_ = detail::longer(now_, due_);
+    return begin_attempt();
   }
 
   /// As `on_wait_over`, for drivers that waited in a sleep which is trusted to last: the due time is not asked again,
@@ -164,7 +166,9 @@ template <class Policy, class TimePoint> class engine {
   }
 
   /// Hands the response or the exception of the attempt that is ending to the log's projection, before `on_verdict`.
-  template <class Subject> constexpr void note(const Subject& subject) { log_.note(subject); }
+  template <class Subject> constexpr void note([[maybe_unused]] const Subject& subject) {
+    if constexpr (logs) log_.note(subject);
+  }
 
   /// How many attempts were begun.
   constexpr int attempts() const noexcept { return attempts_; }
@@ -185,9 +189,10 @@ template <class Policy, class TimePoint> class engine {
   /// Below zero: no server asked for a wait. Not an optional, which would live in memory.
   static constexpr duration no_hint = duration(-1);
 
+  static constexpr bool has_budget = policy_type::template has<role::retry_budget>;
+  static constexpr bool logs = policy_type::template has<role::log>;
   /// Somebody wants to know of every end, with its time.
-  static constexpr bool watched = policy_type::template has<role::retry_budget> ||
-                                  policy_type::template has<role::log> || policy_type::template has<role::events>;
+  static constexpr bool watched = has_budget || logs || policy_type::template has<role::events>;
 
   // --- time: a duration since the first reading ----------------------------------------------------------------------
 
@@ -201,11 +206,24 @@ template <class Policy, class TimePoint> class engine {
     now_ = detail::longer(now_, from_to(start_, TimePoint(detail::value_of(now))));
   }
 
+  /// A floating sum rounds to nearest; one step further keeps the promise of its direction.
+  template <detail::rounding Rounding>
+  static constexpr TimePoint rounded(TimePoint start, typename TimePoint::duration offset) {
+    using rep = typename TimePoint::rep;
+    const TimePoint sum = start + offset;
+    const rep size = sum.time_since_epoch().count();
+    const typename TimePoint::duration step((size < 0 ? -size : size) * std::numeric_limits<rep>::epsilon());
+    if (Rounding == detail::rounding::up && sum - start < offset) return sum + step;
+    if (Rounding == detail::rounding::down && sum - start > offset) return sum - step;
+    return sum;
+  }
+
   template <detail::rounding Rounding> static constexpr TimePoint at(TimePoint start, duration since_start) {
     using unit = typename TimePoint::duration;
-    if (since_start == unlimited) return TimePoint::max();
+    if (since_start == unlimited) return (TimePoint::max)();
     const unit offset = detail::from_duration<Rounding, unit>(since_start);
-    if (offset > unit::zero() && start.time_since_epoch() > unit::max() - offset) return TimePoint::max();
+    if (offset > unit::zero() && start.time_since_epoch() > (unit::max)() - offset) return (TimePoint::max)();
+    if constexpr (std::is_floating_point_v<typename TimePoint::rep>) return rounded<Rounding>(start, offset);
     return start + offset;
   }
 
@@ -218,7 +236,7 @@ template <class Policy, class TimePoint> class engine {
     duration limit = policy_.template part<role::time>().limit();
     if constexpr (policy_type::template has<role::deadline>) {
       const auto& end = policy_.template part<role::deadline>().time;
-      if (end != std::remove_cvref_t<decltype(end)>::max()) limit = detail::shorter(limit, from_to(start_, end));
+      if (end != (std::remove_cvref_t<decltype(end)>::max)()) limit = detail::shorter(limit, from_to(start_, end));
     }
     return limit;
   }
@@ -228,6 +246,10 @@ template <class Policy, class TimePoint> class engine {
   }
 
   // --- steps ---------------------------------------------------------------------------------------------------------
+
+  [[gnu::always_inline]] constexpr int attempts_left() const {
+    return maximum() == unlimited_count ? unlimited_count : maximum() - attempts_;
+  }
 
   [[gnu::always_inline]] constexpr int maximum() const {
     return policy_.template part<role::attempts>().max_attempts();
@@ -240,13 +262,13 @@ template <class Policy, class TimePoint> class engine {
     if constexpr (policy_type::template has<role::admission>) {
       if (!policy_.template part<role::admission>().admit(since_epoch())) return stop(stop_reason::admission_refused);
     }
-    if constexpr (policy_type::template has<role::retry_budget>) {
+    if constexpr (has_budget) {
       if (attempts_ == 0) budget_.call_started(since_epoch());
       else budget_.retry_started();
     }
     phase_ = phase::attempting;
     timeout_ = remaining();
-    const duration own = policy_.template part<role::attempt_timeout>()(timeout_, maximum() - attempts_);
+    const duration own = policy_.template part<role::attempt_timeout>()(timeout_, attempts_left());
     if (own < timeout_) timeout_ = detail::longer(own, duration(1));
     ++attempts_;
     attempt_began_ = now_;
@@ -256,7 +278,7 @@ template <class Policy, class TimePoint> class engine {
   [[gnu::always_inline]] constexpr action stop(stop_reason reason) {
     phase_ = phase::stopped;
     reason_ = reason;
-    budget_.call_ended(reason == stop_reason::succeeded, since_epoch());
+    if constexpr (has_budget) budget_.call_ended(reason == stop_reason::succeeded, since_epoch());
     tell(event_kind::end);
     return standing();
   }

@@ -44,22 +44,27 @@ template <> struct fmt::formatter<reprise::stop_reason> : reprise::detail::name_
 template <> struct fmt::formatter<reprise::detail::in_milliseconds> : reprise::detail::plain_formatter {
   template <class Context> auto format(const reprise::detail::in_milliseconds& span, Context& context) const {
     if (span.value == reprise::unlimited) return fmt::format_to(context.out(), "unlimited");
-    const auto count = span.value.count();
-    if (count % 1'000'000 == 0) return fmt::format_to(context.out(), "{} ms", count / 1'000'000);
-    return fmt::format_to(context.out(), "{:.4g} ms", static_cast<double>(count) / 1e6);
+    const double count = static_cast<double>(span.value.count()) / 1e6;
+    // Microseconds are enough from a millisecond on; below it every nanosecond is shown.
+    const std::string text = fmt::format("{:.{}f}", count, span.value < std::chrono::milliseconds(1) ? 6 : 3);
+    const std::size_t last = text.find_last_not_of('0');
+    return fmt::format_to(context.out(), "{} ms", text.substr(0, text[last] == '.' ? last : last + 1));
   }
 };
 
 template <> struct fmt::formatter<reprise::detail::escaped> : reprise::detail::plain_formatter {
   template <class Context> auto format(const reprise::detail::escaped& message, Context& context) const {
     auto out = context.out();
+    unsigned char before = 0;
     for (const char c : message.text) {
       const auto byte = static_cast<unsigned char>(c);
+      const bool after_c2 = before == 0xC2 && byte >= 0x80 && byte <= 0x9F;  // U+0080 to U+009F control terminals too
       if (c == '\n') out = fmt::format_to(out, "\\n");
       else if (c == '\t') out = fmt::format_to(out, "\\t");
       else if (c == '"' || c == '\\') out = fmt::format_to(out, "\\{}", c);
-      else if (byte < 0x20 || byte == 0x7F) out = fmt::format_to(out, "\\x{:02x}", byte);
+      else if (byte < 0x20 || byte == 0x7F || after_c2) out = fmt::format_to(out, "\\x{:02x}", byte);
       else *out++ = c;
+      before = byte;
     }
     return out;
   }
@@ -102,15 +107,20 @@ template <> struct fmt::formatter<reprise::attempt_record> : reprise::detail::pl
 };
 
 /// One line an attempt, each ended by a newline; a first line tells how many older ones the log has no room for.
-template <std::size_t Capacity, class Projection> struct fmt::formatter<reprise::attempt_log<Capacity, Projection>>
+template <std::size_t Capacity, bool HasMessages> struct fmt::formatter<reprise::attempt_records<Capacity, HasMessages>>
     : reprise::detail::plain_formatter {
-  template <class Context> auto format(const reprise::attempt_log<Capacity, Projection>& log, Context& context) const {
+  template <class Context>
+  auto format(const reprise::attempt_records<Capacity, HasMessages>& log, Context& context) const {
     auto out = context.out();
-    if (log.total() > log.size()) out = fmt::format_to(out, "({} earlier attempts)\n", log.total() - log.size());
+    if (const std::size_t gone = log.total() - log.size(); gone > 0)
+      out = fmt::format_to(out, "({} earlier attempt{})\n", gone, gone == 1 ? "" : "s");
     for (const reprise::attempt_record& record : log) out = fmt::format_to(out, "{}\n", record);
     return out;
   }
 };
+
+template <std::size_t Capacity, class Projection> struct fmt::formatter<reprise::attempt_log<Capacity, Projection>>
+    : fmt::formatter<typename reprise::attempt_log<Capacity, Projection>::records> {};
 
 /// "retry after attempt 1 of 3 (transient http 503): waits 500 ms, 4500 ms remain", "end after attempt 2 of 3:
 /// succeeded"

@@ -35,7 +35,7 @@ template <class Part> constexpr std::optional<role> role_if_any() {
 constexpr bool takes_many(role asked) { return asked == role::classifier || asked == role::events; }
 
 /// How many of the parts have this role.
-template <class... Parts> constexpr int count_of(role asked) {
+template <class... Parts> constexpr int count_of([[maybe_unused]] role asked) {
   return (0 + ... + (role_if_any<Parts>() == asked ? 1 : 0));
 }
 
@@ -58,30 +58,19 @@ template <class... Parts> constexpr bool each_role_once() {
           ...);
 }
 
-/// Whether a part has what its role asks for; classifiers and events depend on the call.
-template <class Part> constexpr bool answers_its_role() {
-  switch (role_of<Part>()) {
-    case role::idempotency: return idempotency_part<Part>;
-    case role::backoff: return backoff_part<Part> || stateful_backoff_part<Part>;
-    case role::jitter: return jitter_part<Part> || requires { typename Part::call_state; };
-    case role::attempts: return attempts_part<Part>;
-    case role::time:
-    case role::waiting: return limit_part<Part>;
-    case role::deadline: return deadline_part<Part>;
-    case role::attempt_timeout: return attempt_timeout_part<Part>;
-    case role::server_hint: return server_hint_part<Part>;
-    case role::admission: return admission_part<Part>;
-    case role::classifier:
-    case role::retry_budget:
-    case role::log:
-    case role::events: return true;
-  }
-  return false;
-}
-
+/// Whether it is a part, and has what its role asks for; what classifiers and events take depends on the call.
 template <class Part> constexpr bool is_sound_part() {
-  if constexpr (is_part<Part>) return answers_its_role<Part>();
-  else return false;
+  constexpr std::optional<role> asked = role_if_any<Part>();
+  if (asked == role::idempotency) return idempotency_part<Part>;
+  if (asked == role::backoff) return backoff_part<Part> || stateful_backoff_part<Part>;
+  if (asked == role::jitter) return jitter_part<Part> || requires { typename Part::call_state; };
+  if (asked == role::attempts) return attempts_part<Part>;
+  if (asked == role::time || asked == role::waiting) return limit_part<Part>;
+  if (asked == role::deadline) return deadline_part<Part>;
+  if (asked == role::attempt_timeout) return attempt_timeout_part<Part>;
+  if (asked == role::server_hint) return server_hint_part<Part>;
+  if (asked == role::admission) return admission_part<Part>;
+  return asked.has_value();
 }
 
 template <role Role> constexpr auto default_of() {
@@ -209,12 +198,16 @@ template <class... Parts> class retry_policy {
   /// The verdict that `execute` would reach for this response, in this attempt.
   template <class Response>
   [[gnu::always_inline]] constexpr verdict judge(const Response& response, const attempt& current = {}) const {
+    static_assert(
+        has<role::classifier>,
+        "reprise::retry_policy::judge requires a classifier: write reprise::http::retry_statuses{} or reprise::classify(f) into the policy");
     if constexpr (exception_classifiers == count<role::classifier>) return {.kind = outcome::success};
     else return judge_from<0>(response, current);
   }
 
   /// The verdict that `execute` would reach for this exception; "unrecognised" stands for one that it would let pass.
-  verdict judge(const std::exception_ptr& thrown, const attempt& current = {}) const requires detail::exceptions_are_on
+  verdict judge(const std::exception_ptr& thrown, [[maybe_unused]] const attempt& current = {}) const
+      requires detail::exceptions_are_on
   {
     if (!thrown) return {.kind = outcome::permanent, .label = "unrecognised"};
 #if REPRISE_EXCEPTIONS

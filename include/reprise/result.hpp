@@ -54,7 +54,7 @@ struct kept_exception {
 };
 
 template <class Kept> inline constexpr bool is_log = false;
-template <std::size_t Capacity, class Projection> inline constexpr bool is_log<attempt_log<Capacity, Projection>> =
+template <std::size_t Capacity, bool HasMessages> inline constexpr bool is_log<attempt_records<Capacity, HasMessages>> =
     true;
 
 /// What an engine says of a call that is over.

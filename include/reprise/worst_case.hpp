@@ -10,7 +10,7 @@
 
 namespace reprise::inline REPRISE_VERSION_NAMESPACE {
 
-/// The most that one call can cost, if `send` keeps its timeout and `sleep` is punctual. `duration::max()` is
+/// The most that one call can cost, if `send` keeps its timeout and `sleep` is punctual. `unlimited` is
 /// unbounded.
 struct bill {
   /// The most attempts; INT_MAX for unlimited ones.
@@ -72,7 +72,7 @@ template <class Policy> constexpr wait_sums longest_waits(const Policy& policy, 
     const std::int64_t times = repeats ? std::int64_t{retries} - retry : 1;
     duration own = range.longest;
     if (repeats && !settled) own = schedule::range(policy, retries - 1, state).longest;
-    if (repeats && !settled && !schedule::can_settle) own = unlimited;
+    if (repeats && !settled && !schedule::grows) own = unlimited;
     sums.own = add(sums.own, multiply(own, times));
     sums.with_hints = add(sums.with_hints, multiply(longer(own, hint), times));
     if (repeats) break;

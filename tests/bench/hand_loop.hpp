@@ -29,16 +29,8 @@ inline std::chrono::nanoseconds asked_wait(const char* text) {
   return std::chrono::seconds(std::min<std::int64_t>(seconds, 1'000'000'000));
 }
 
-struct limits {
-  std::chrono::nanoseconds base;
-  std::chrono::nanoseconds cap;
-  int maximum;
-  std::chrono::nanoseconds total;
-  bool replay_safe;
-};
-
 template <class Send, class Clock, class Sleep, class Fraction>
-[[gnu::always_inline]] inline result call(const limits& limit, Send& send, Clock& now, Sleep& sleep,
+[[gnu::always_inline]] inline result call(const outside::hand_limits& limit, Send& send, Clock& now, Sleep& sleep,
                                           Fraction& fraction) {
   using std::chrono::nanoseconds;
   const auto start = now();

@@ -24,10 +24,17 @@ clock::time_point now() { return time; }
 void sleep(std::chrono::nanoseconds wait) { time += wait; }
 double fraction() { return 0.5; }
 
-std::chrono::nanoseconds base = std::chrono::milliseconds(1);
-std::chrono::nanoseconds cap = std::chrono::milliseconds(4);
-int maximum = 3;
-std::chrono::nanoseconds total = std::chrono::seconds(5);
-bool replay_safe = true;
+const hand_limits limits{.base = std::chrono::milliseconds(1),
+                         .cap = std::chrono::milliseconds(4),
+                         .maximum = 3,
+                         .total = std::chrono::seconds(5),
+                         .replay_safe = true};
+
+const policy_type policy{reprise::http::retry_statuses{},
+                         reprise::exponential_backoff{.base = limits.base, .cap = limits.cap},
+                         reprise::full_jitter{},
+                         reprise::attempt_budget{.maximum = limits.maximum},
+                         reprise::time_limit{.total = limits.total},
+                         reprise::http::operation{.method = limits.replay_safe ? "GET" : "POST"}};
 
 }  // namespace outside

@@ -22,11 +22,19 @@ double fraction();
 /// How many failures `send` gives before each success.
 void fail_first(int failures);
 
-/// The limits, unknown to the compiler of either side.
-extern std::chrono::nanoseconds base;
-extern std::chrono::nanoseconds cap;
-extern int maximum;
-extern std::chrono::nanoseconds total;
-extern bool replay_safe;
+/// The limits of either side, unknown to its compiler.
+struct hand_limits {
+  std::chrono::nanoseconds base;
+  std::chrono::nanoseconds cap;
+  int maximum;
+  std::chrono::nanoseconds total;
+  bool replay_safe;
+};
+using policy_type = decltype(reprise::retry_policy{reprise::http::retry_statuses{}, reprise::exponential_backoff{},
+                                                   reprise::full_jitter{}, reprise::attempt_budget{},
+                                                   reprise::time_limit{}, reprise::http::operation{}});
+
+extern const hand_limits limits;
+extern const policy_type policy;
 
 }  // namespace outside

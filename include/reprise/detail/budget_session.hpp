@@ -7,15 +7,9 @@
 
 namespace reprise::inline REPRISE_VERSION_NAMESPACE::detail {
 
-/// Without a budget: every question is answered with yes, at no cost.
-template <class Part> class budget_session {
- public:
+/// Without a budget there is nothing to deal with.
+template <class Part> struct budget_session {
   constexpr explicit budget_session(const Part&) noexcept {}
-  constexpr void call_started(duration) noexcept {}
-  constexpr void failed(const verdict&) noexcept {}
-  constexpr bool try_retry(const verdict&, duration) noexcept { return true; }
-  constexpr void retry_started() noexcept {}
-  constexpr void call_ended(bool, duration) noexcept {}
 };
 
 /// Move-only. A call that is left without an end (an exception passes through) is ended by the destructor.

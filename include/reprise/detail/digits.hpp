@@ -24,14 +24,14 @@ constexpr std::string_view trimmed(std::string_view text) noexcept {
 /// 1*DIGIT of the given unit, saturating; nothing for any other text, also for the empty one.
 template <class Unit> constexpr std::optional<duration> parse_count(std::string_view text) {
   if (text.empty()) return std::nullopt;
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t most = (std::numeric_limits<std::int64_t>::max)();
   std::int64_t count = 0;
   for (const char c : text) {
     if (!is_digit(c)) return std::nullopt;
     const int digit = c - '0';
     count = count > (most - digit) / 10 ? most : count * 10 + digit;
   }
-  return to_duration<rounding::up>(std::chrono::duration<std::int64_t, typename Unit::period>(count));
+  return multiply(Unit(1), count);
 }
 
 }  // namespace reprise::inline REPRISE_VERSION_NAMESPACE::detail

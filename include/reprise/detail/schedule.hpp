@@ -62,7 +62,10 @@ template <class Policy> class schedule {
     else if constexpr (jitter_keeps_state) policy.template part<role::jitter>().advance(state, own);
   }
 
-  /// Whether the parts can say that they have settled; then their waits never get shorter before.
+  /// Whether no later wait is shorter than an earlier one.
+  static constexpr bool grows = requires { requires backoff_type::grows; };
+
+  /// Whether the parts can say that they have settled.
   static constexpr bool can_settle =
       requires(const backoff_type& backoff, const jitter_type& jitter, const call_state& state) {
         requires(keeps_state<backoff_type> && requires { backoff.settled(0, state); }) ||

@@ -53,24 +53,9 @@ class short_text {
 
 }  // namespace detail
 
-/// The last N attempts of a call, kept in its result. `attempt_log<8>{}.messages(f)` also keeps a message of at most
-/// 160 bytes, which f copies out of a response or a `const std::exception&`: f(subject) gives text.
-template <std::size_t Capacity, class Projection = detail::no_message> class attempt_log {
-  static_assert(Capacity > 0, "reprise::attempt_log requires room: write attempt_log<8>{}");
-  static constexpr bool has_messages = !std::same_as<Projection, detail::no_message>;
-
+/// The attempts that a log holds: what a result keeps.
+template <std::size_t Capacity, bool HasMessages> class attempt_records {
  public:
-  static constexpr auto part_role = role::log;
-
-  constexpr attempt_log() requires std::default_initializable<Projection>
-  = default;
-  constexpr explicit attempt_log(Projection projection) : projection_(std::move(projection)) {}
-
-  /// The same log with messages.
-  template <class Function> constexpr auto messages(Function function) const {
-    return attempt_log<Capacity, Function>(std::move(function));
-  }
-
   /// How many attempts are kept: at most N.
   constexpr std::size_t size() const noexcept { return total_ < Capacity ? total_ : Capacity; }
   constexpr bool empty() const noexcept { return total_ == 0; }
@@ -81,13 +66,13 @@ template <std::size_t Capacity, class Projection = detail::no_message> class att
   constexpr attempt_record operator[](std::size_t at) const {
     const std::size_t slot = (total_ - size() + at) % Capacity;
     attempt_record record = records_[slot];
-    if constexpr (has_messages) record.message = texts_[slot].view();
+    if constexpr (HasMessages) record.message = texts_[slot].view();
     return record;
   }
 
   /// For range-for: gives records by value.
   struct iterator {
-    const attempt_log* log = nullptr;
+    const attempt_records* log = nullptr;
     std::size_t at = 0;
 
     constexpr attempt_record operator*() const { return (*log)[at]; }
@@ -96,6 +81,34 @@ template <std::size_t Capacity, class Projection = detail::no_message> class att
   };
   constexpr iterator begin() const noexcept { return {this, 0}; }
   constexpr iterator end() const noexcept { return {this, size()}; }
+
+ protected:
+  struct no_texts {};
+
+  std::size_t total_ = 0;
+  attempt_record records_[Capacity] = {};
+  [[no_unique_address]] std::conditional_t<HasMessages, detail::short_text[Capacity], no_texts> texts_ = {};
+};
+
+/// The last N attempts of a call, kept in its result. `attempt_log<8>{}.messages(f)` also keeps a message of at most
+/// 160 bytes, which f copies out of a response or a `const std::exception&`: f(subject) gives text.
+template <std::size_t Capacity, class Projection = detail::no_message> class attempt_log
+    : public attempt_records<Capacity, !std::same_as<Projection, detail::no_message>> {
+  static_assert(Capacity > 0, "reprise::attempt_log requires room: write attempt_log<8>{}");
+  static constexpr bool has_messages = !std::same_as<Projection, detail::no_message>;
+
+ public:
+  static constexpr auto part_role = role::log;
+  using records = attempt_records<Capacity, has_messages>;
+
+  constexpr attempt_log() requires std::default_initializable<Projection>
+  = default;
+  constexpr explicit attempt_log(Projection projection) : projection_(std::move(projection)) {}
+
+  /// The same log with messages.
+  template <class Function> constexpr auto messages(Function function) const {
+    return attempt_log<Capacity, Function>(std::move(function));
+  }
 
   // What the engine writes.
 
@@ -106,38 +119,29 @@ template <std::size_t Capacity, class Projection = detail::no_message> class att
     return fresh;
   }
   constexpr void clear() noexcept {
-    total_ = 0;
+    this->total_ = 0;
     if constexpr (has_messages) pending_.assign({});
   }
   /// Takes the message of the attempt that is ending.
   template <class Subject> constexpr void note(const Subject& subject) {
-    if constexpr (has_messages) {
-      if constexpr (requires { std::string_view(detail::call(projection_, subject)); }) {
-        const auto& text = detail::call(projection_, subject);
-        pending_.assign(std::string_view(text));
-      }
+    if constexpr (has_messages && requires { std::string_view(detail::call(projection_, subject)); }) {
+      const auto& text = detail::call(projection_, subject);
+      pending_.assign(std::string_view(text));
     }
   }
   constexpr void add(const attempt_record& record) {
-    records_[total_ % Capacity] = record;
+    this->records_[this->total_ % Capacity] = record;
     if constexpr (has_messages) {
-      texts_[total_ % Capacity] = pending_;
+      this->texts_[this->total_ % Capacity] = pending_;
       pending_.assign({});
     }
-    ++total_;
+    ++this->total_;
   }
-  constexpr void add_wait(duration wait) noexcept { records_[(total_ - 1) % Capacity].wait_after = wait; }
+  constexpr void add_wait(duration wait) noexcept { this->records_[(this->total_ - 1) % Capacity].wait_after = wait; }
 
  private:
-  struct no_text {};
-  struct no_texts {};
-  using text_type = std::conditional_t<has_messages, detail::short_text, no_text>;
-
   [[no_unique_address]] Projection projection_ = {};
-  std::size_t total_ = 0;
-  attempt_record records_[Capacity] = {};
-  [[no_unique_address]] std::conditional_t<has_messages, detail::short_text[Capacity], no_texts> texts_ = {};
-  [[no_unique_address]] text_type pending_ = {};
+  [[no_unique_address]] std::conditional_t<has_messages, detail::short_text, detail::no_message> pending_ = {};
 };
 
 /// Writes to the caller's log, by reference: it survives an exception that passes through. It is emptied when a call

@@ -19,7 +19,7 @@ constexpr duration doubled(duration base, int retry, duration cap) noexcept {
 
 /// min(cap, base * factor^retry) in O(log retry) steps. Out of line: doubling is the rule.
 [[gnu::noinline]] constexpr duration powered(duration base, double factor, int retry, duration cap) noexcept {
-  if (retry == 0 || base == duration::zero()) return shorter(base, cap);  // 0 * infinity would be NaN
+  if (retry == 0 || factor == 1.0) return shorter(base, cap);
   constexpr double enough = 9223372036854775808.0;  // any base saturates; beyond it a double would overflow some time
   double power = factor < enough ? factor : enough;
   double square = power;
@@ -59,7 +59,7 @@ struct exponential_backoff {
   constexpr void check() const {
     detail::require_not_negative("exponential_backoff", "base", base);
     detail::require_not_negative("exponential_backoff", "cap", cap);
-    if (!(factor >= 1.0 && factor <= std::numeric_limits<double>::max()))
+    if (!(factor >= 1.0 && factor <= (std::numeric_limits<double>::max)()))
       detail::refuse("exponential_backoff", "factor", "a number from 1", factor);
   }
   constexpr duration operator()(int retry) const noexcept { return detail::grown(base, factor, retry, cap); }
@@ -148,6 +148,7 @@ template <std::size_t Count> class listed_backoff {
     const auto at = static_cast<std::size_t>(retry);
     return delays_[at < Count ? at : Count - 1];
   }
+  constexpr bool settled(int retry) const noexcept { return static_cast<std::size_t>(retry) + 1 >= Count; }
 
  private:
   time_span delays_[Count];
@@ -163,9 +164,9 @@ struct decorrelated_backoff {
   time_span base = std::chrono::milliseconds(500);
   time_span cap = std::chrono::seconds(4);
 
-  /// The previous own wait; nothing before the first.
+  /// The previous own wait; below zero before the first.
   struct call_state {
-    std::optional<duration> previous = {};
+    duration previous = duration(-1);
   };
 
   constexpr void check() const {
@@ -174,7 +175,8 @@ struct decorrelated_backoff {
   }
   constexpr wait_range range(int, const call_state& state) const noexcept {
     const duration low = detail::shorter(base, cap);
-    const duration high = detail::multiply(state.previous.value_or(base), 3);
+    const duration previous = state.previous < duration::zero() ? duration(base) : state.previous;
+    const duration high = detail::multiply(previous, 3);
     return {low, detail::longer(low, detail::shorter(high, cap))};
   }
   constexpr void advance(call_state& state, duration own) const noexcept { state.previous = own; }

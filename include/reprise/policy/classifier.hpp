@@ -177,26 +177,24 @@ template <class...> struct types {};
 
 /// The verdict of the exception in flight, if it is an `Exception`. Called inside a catch block only.
 template <class Exception, class Function>
-std::optional<verdict> judge_if(const Function& function, const attempt& current) {
+std::optional<verdict> judge_if([[maybe_unused]] const Function& function, [[maybe_unused]] const attempt& current) {
 #if REPRISE_EXCEPTIONS
   try {
     throw;
   } catch (const Exception& exception) {
     return ask(function, exception, current);
   } catch (...) {
-    return std::nullopt;
   }
-#else
-  static_assert(always_false<Exception>,
-                "reprise::on_exception requires exceptions: build with them, or return failures and write classify(f)");
-  (void)function, (void)current;
 #endif
+  return std::nullopt;
 }
 
 /// One of several exception types, all with the same meaning.
-template <class Meaning, class... Exceptions> struct exceptions_mean {
+template <outcome Kind, bool RolledBack, class... Exceptions> struct exceptions_mean {
   static_assert(sizeof...(Exceptions) > 0,
                 "reprise exception classifiers require exception types: write retry_exceptions<timeout_error>{}");
+  static_assert(exceptions_are_on || (always_false<Exceptions> || ...),
+                "reprise::on_exception requires exceptions: build with them, or return failures and write classify(f)");
   static constexpr auto part_role = role::classifier;
   static constexpr bool gives_hints = false;
   using settles = types<Exceptions...>;
@@ -204,25 +202,17 @@ template <class Meaning, class... Exceptions> struct exceptions_mean {
 
   std::optional<verdict> judge_in_flight(const attempt& current) const {
     std::optional<verdict> judged;
-    constexpr auto meaning = [](const auto&) { return Meaning::meaning(); };
+    constexpr auto meaning = [](const auto&) -> verdict {
+      return {.kind = Kind, .label = RolledBack ? label("rolled_back") : label("exception"), .not_applied = RolledBack};
+    };
     (void)((judged = judge_if<Exceptions>(meaning, current)).has_value() || ...);
     return judged;
   }
 };
 
-struct means_transient {
-  static constexpr verdict meaning() { return {.kind = outcome::transient, .label = "exception"}; }
-};
-struct means_permanent {
-  static constexpr verdict meaning() { return {.kind = outcome::permanent, .label = "exception"}; }
-};
-struct means_rolled_back {
-  static constexpr verdict meaning() {
-    return {.kind = outcome::transient, .label = "rolled_back", .not_applied = true};
-  }
-};
-
 template <class Exception, class Function> class exception_rule {
+  static_assert(exceptions_are_on || always_false<Exception>,
+                "reprise::on_exception requires exceptions: build with them, or return failures and write classify(f)");
   static_assert(
       classifier_part<Function, Exception>,
       "reprise::on_exception requires a function from the exception to a verdict: write on_exception<E>([](const E& e) -> reprise::verdict { ... })");
@@ -258,14 +248,13 @@ template <class Exception, class Function> constexpr auto on_exception(Function 
 
 /// These exceptions are transient.
 template <class... Exceptions> struct retry_exceptions
-    : detail::exceptions_mean<detail::means_transient, Exceptions...> {};
+    : detail::exceptions_mean<outcome::transient, false, Exceptions...> {};
 
 /// These exceptions are permanent: the call ends and keeps them.
 template <class... Exceptions> struct fail_exceptions
-    : detail::exceptions_mean<detail::means_permanent, Exceptions...> {};
+    : detail::exceptions_mean<outcome::permanent, false, Exceptions...> {};
 
 /// These exceptions are transient and prove that nothing was applied (a transaction rolled back): safe to repeat.
-template <class... Exceptions> struct rolled_back : detail::exceptions_mean<detail::means_rolled_back, Exceptions...> {
-};
+template <class... Exceptions> struct rolled_back : detail::exceptions_mean<outcome::transient, true, Exceptions...> {};
 
 }  // namespace reprise::inline REPRISE_VERSION_NAMESPACE

@@ -29,7 +29,8 @@ constexpr std::optional<Kind> parse(std::string_view name) noexcept {
 }
 
 /// A backoff whose kind is a value. `base` is also the constant's delay and the linear's step; `factor` counts for the
-/// exponential only. Defaults and limits are those of the part of that name.
+/// exponential only. Defaults are those of the exponential, for every kind: also the constant one is capped, and spread
+/// unless a jitter says otherwise.
 struct chosen_backoff {
   static constexpr auto part_role = role::backoff;
   static constexpr bool grows = true;
@@ -44,7 +45,7 @@ struct chosen_backoff {
       detail::refuse("chosen_backoff", "kind", "a backoff_kind", static_cast<int>(kind));
     detail::require_not_negative("chosen_backoff", "base", base);
     detail::require_not_negative("chosen_backoff", "cap", cap);
-    if (!(factor >= 1.0 && factor <= std::numeric_limits<double>::max()))
+    if (!(factor >= 1.0 && factor <= (std::numeric_limits<double>::max)()))
       detail::refuse("chosen_backoff", "factor", "a number from 1", factor);
   }
 

@@ -68,7 +68,7 @@ struct attempt_timeout {
 /// What remains, shared among the attempts left: a hung first attempt leaves time for a second. At most `longest`
 /// (no bound by default), at least `shortest` (none by default: a floor keeps the last shares useful).
 /// 0 <= shortest <= longest, longest > 0. With no limit in time, or with unlimited attempts and no floor, it is
-/// `longest`: there is nothing to share out.
+/// `longest`: there is nothing to share out. With unlimited attempts and a floor it is the floor.
 struct divided_timeout {
   static constexpr auto part_role = role::attempt_timeout;
 
@@ -83,6 +83,7 @@ struct divided_timeout {
   }
   constexpr duration operator()(duration remaining, int attempts_left) const noexcept {
     if (remaining == unlimited) return longest;
+    if (attempts_left == unlimited_count) return shortest > duration::zero() ? shortest : longest;
     const duration share = remaining / (attempts_left > 0 ? attempts_left : 1);
     return detail::shorter(detail::longer(share, shortest), longest);
   }

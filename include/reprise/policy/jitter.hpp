@@ -48,7 +48,8 @@ struct proportional_jitter {
     if (!(fraction >= 0.0 && fraction <= 1.0)) detail::refuse("proportional_jitter", "fraction", "in [0,1]", fraction);
   }
   constexpr wait_range operator()(duration delay) const noexcept {
-    return {detail::scale(delay, 1.0 - fraction), detail::scale(delay, 1.0 + fraction)};
+    const duration spread = detail::portion(delay, fraction);
+    return {delay - spread, detail::add(delay, spread)};
   }
 };
 

@@ -36,6 +36,8 @@ struct retry_after_limit {
   time_span spread = {};
 
   constexpr void check() const {
+    if (beyond != too_long::stop && beyond != too_long::clamp && beyond != too_long::ignore)
+      detail::refuse("retry_after_limit", "beyond", "a too_long", static_cast<int>(beyond));
     detail::require_not_negative("retry_after_limit", "longest", longest);
     detail::require_not_negative("retry_after_limit", "spread", spread);
   }

@@ -25,14 +25,22 @@ template <class Clock, class Sleep, class Fraction> struct functions {
 /// What a policy keeps in its results: the exception where a part classifies exceptions, the log where it has one.
 template <class Policy> constexpr bool keeps_exception = exceptions_are_on && Policy::exception_classifiers > 0;
 
-template <class Policy> constexpr bool keeps_log =
-    is_log<std::remove_cvref_t<decltype(std::declval<const Policy&>().template part<role::log>())>>;
+/// The records that a policy's own log leaves; void without one, also where it writes to the caller's.
+template <class Part> struct records_of {
+  using type = void;
+};
+template <class Part> requires requires { typename Part::records; }
+struct records_of<Part> {
+  using type = typename Part::records;
+};
+template <class Policy> using kept_records =
+    typename records_of<std::remove_cvref_t<decltype(std::declval<const Policy&>().template part<role::log>())>>::type;
+template <class Policy> constexpr bool keeps_log = !std::is_void_v<kept_records<Policy>>;
 
 template <class Response, class Policy> constexpr auto result_for() {
-  using log = std::remove_cvref_t<decltype(std::declval<const Policy&>().template part<role::log>())>;
   if constexpr (keeps_log<Policy> && keeps_exception<Policy>)
-    return std::type_identity<retry_result<Response, kept_exception, log>>{};
-  else if constexpr (keeps_log<Policy>) return std::type_identity<retry_result<Response, log>>{};
+    return std::type_identity<retry_result<Response, kept_exception, kept_records<Policy>>>{};
+  else if constexpr (keeps_log<Policy>) return std::type_identity<retry_result<Response, kept_records<Policy>>>{};
   else if constexpr (keeps_exception<Policy>) return std::type_identity<retry_result<Response, kept_exception>>{};
   else return std::type_identity<retry_result<Response>>{};
 }
@@ -104,9 +112,6 @@ template <class Policy, class Send, class Environment> struct blocking_call {
   template <class Response, class Kept>
   [[gnu::always_inline]] constexpr call_end operator()(std::optional<Response>& response, Kept& kept) const {
     using time_point = decltype(with.now());
-    constexpr bool told = Policy::template has<role::log> || Policy::template has<role::events>;
-    constexpr bool catches = exceptions_are_on && (keeps_exception<Policy> || told);
-
     const auto now = [&] {
       if constexpr (Policy::needs_clock) return with.now();
       return time_point{};
@@ -117,9 +122,7 @@ template <class Policy, class Send, class Environment> struct blocking_call {
     engine<const Policy&, time_point> engine(policy);
     auto next = cancelled() ? engine.cancel() : engine.start(now);
     while (next.kind == step::attempt) {
-      verdict ended;
-      if constexpr (catches) ended = send_and_catch(engine, send, next.attempt, response, kept, now);
-      else ended = send_once(engine, send, next.attempt, response);
+      const verdict ended = attempt_once(engine, next.attempt, response, kept, now);
       next = engine.on_verdict(ended, now, fraction, cancelled);
       if (next.kind != step::wait) break;
       response.reset();  // it may hold a pooled connection
@@ -127,6 +130,17 @@ template <class Policy, class Send, class Environment> struct blocking_call {
     }
     if constexpr (keeps_log<Policy>) get<Kept::size - 1>(kept) = engine.log();
     return {engine.last_verdict(), engine.total_wait(), engine.attempts(), next.reason};
+  }
+
+ private:
+  template <class Engine, class TimePoint, class Response, class Kept, class Now>
+  [[gnu::always_inline]] constexpr verdict attempt_once(Engine& engine, const attempt_at<TimePoint>& current,
+                                                        std::optional<Response>& response, [[maybe_unused]] Kept& kept,
+                                                        [[maybe_unused]] Now& now) const {
+    constexpr bool told = Policy::template has<role::log> || Policy::template has<role::events>;
+    if constexpr (exceptions_are_on && (keeps_exception<Policy> || told))
+      return send_and_catch(engine, send, current, response, kept, now);
+    else return send_once(engine, send, current, response);
   }
 };
 

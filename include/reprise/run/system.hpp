@@ -78,8 +78,8 @@ inline void sleep_until(std::chrono::steady_clock::time_point due) {
 inline std::chrono::steady_clock::time_point due_in(duration wait) {
   const auto now = std::chrono::steady_clock::now();
   const auto left = from_duration<rounding::up, std::chrono::steady_clock::duration>(wait);
-  return left > std::chrono::steady_clock::time_point::max() - now ? std::chrono::steady_clock::time_point::max()
-                                                                   : now + left;
+  return left > (std::chrono::steady_clock::time_point::max)() - now ? (std::chrono::steady_clock::time_point::max)()
+                                                                     : now + left;
 }
 
 }  // namespace detail

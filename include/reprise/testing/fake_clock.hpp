@@ -86,8 +86,9 @@ template <std::size_t Capacity> class basic_fake_clock {
   constexpr void interrupts_at(time_span since_zero) noexcept { interrupt_ = since_zero; }
   constexpr void interrupts_at(time_point at) noexcept { interrupt_ = at.time_since_epoch(); }
 
-  /// The fractions to give, the last of them again and again; 0.5 by default.
-  constexpr void fractions(std::initializer_list<double> given) {
+  /// The fractions to give, the last of them again and again; 0.5 by default. Any range of numbers, or a list in
+  /// braces.
+  template <class Range = std::initializer_list<double>> constexpr void fractions(const Range& given) {
     fractions_ = {};
     drawn_ = 0;
     for (const double fraction : given) fractions_.add(fraction);

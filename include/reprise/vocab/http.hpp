@@ -72,15 +72,6 @@ class method_kind {
 
 }  // namespace detail
 
-/// Whether a request may be repeated: GET, HEAD, PUT, DELETE in any case (RFC 9110 section 9.2.2), or POST with a key
-/// that is not empty. PATCH is not. A key helps only if the server deduplicates by it.
-template <class Key = std::string_view>
-constexpr bool replay_safe(std::string_view method, const Key& key = {}) noexcept {
-  const auto kind = detail::repeatability_of(method);
-  return kind == detail::repeatability::always ||
-         (kind == detail::repeatability::with_key && detail::key_presence(key).present());
-}
-
 /// The idempotency of one request, worked out when it is made; it keeps no view of method or key. No method is the
 /// default: an empty one is not replay-safe. The key belongs to one call: `policy.with(http::operation{...})`.
 struct operation {
@@ -94,6 +85,13 @@ struct operation {
            (method.kind() == detail::repeatability::with_key && idempotency_key.present());
   }
 };
+
+/// Whether a request may be repeated: GET, HEAD, PUT, DELETE in any case (RFC 9110 section 9.2.2), or POST with a key
+/// that is not empty. PATCH is not. A key helps only if the server deduplicates by it.
+template <class Key = std::string_view>
+constexpr bool replay_safe(std::string_view method, const Key& key = {}) noexcept {
+  return operation{.method = method, .idempotency_key = key}.replay_safe();
+}
 
 /// A random UUID (RFC 9562 version 4) as text, in place; made once per call, before `execute`, so that all attempts
 /// carry the same one. `bits` gives random numbers, unsigned and over the full range of its type (std::random_device
@@ -176,7 +174,11 @@ constexpr std::optional<duration> parse_retry_after(std::string_view text, std::
   if (const auto seconds = parse_retry_after(text, reading)) return seconds;
   const auto date = parse_http_date(text, now);
   if (!date.has_value()) return std::nullopt;
-  return *date > now ? reprise::detail::to_duration<reprise::detail::rounding::up>(*date - now) : duration::zero();
+  if (*date <= now) return duration::zero();
+  std::int64_t seconds = 0;
+  const auto from = now.time_since_epoch().count();
+  if (reprise::detail::subtract_overflows(date->time_since_epoch().count(), from, seconds)) return unlimited;
+  return time_span(std::chrono::duration<std::int64_t>(seconds));
 }
 
 /// retry-after-ms, x-ms-retry-after-ms (Azure, OpenAI): whole milliseconds, read as strictly. Never throws.
@@ -288,28 +290,32 @@ template <class StatusOf, class HintOf, class WallClock> class status_classifier
   template <class Response> requires std::invocable<const StatusOf&, const Response&>
   [[gnu::always_inline]] constexpr verdict operator()(const Response& response) const {
     const int status = static_cast<int>(reprise::detail::call(status_of_, response));
-    if (listed_.has(status))
-      return {.kind = outcome::transient, .label = "http", .code = status, .retry_after = hint_in(response)};
+    if (listed_.has(status)) {
+      const duration hint = hint_in(response);
+      if (hint < duration::zero()) return {.kind = outcome::transient, .label = "http", .code = status};
+      return {.kind = outcome::transient, .label = "http", .code = status, .retry_after = hint};
+    }
     if (status >= 100 && status <= 399) return {.kind = outcome::success, .label = "http", .code = status};
     if (status >= 400) return {.kind = outcome::permanent, .label = "http", .code = status};
     return {.kind = outcome::permanent, .label = "no_response", .code = status};
   }
 
  private:
-  template <class Response>
-  [[gnu::always_inline]] constexpr std::optional<duration> hint_in(const Response& response) const {
+  /// The wait that the server asks for; below zero if there is none.
+  template <class Response> [[gnu::always_inline]] constexpr duration hint_in(const Response& response) const {
+    constexpr duration none(-1);
     decltype(auto) hint = reprise::detail::call(hint_of_, response);
     using hint_type = std::remove_cvref_t<decltype(hint)>;
     if constexpr (detail::text_or_absent<hint_type>) {
       const std::string_view text = detail::text_of(hint);
-      if (text.empty()) return std::nullopt;
-      if constexpr (std::same_as<WallClock, detail::no_wall_clock>) return parse_retry_after(text, reading_);
-      else return parse_retry_after(text, now_of(response), reading_);
+      if (text.empty()) return none;
+      if constexpr (std::same_as<WallClock, detail::no_wall_clock>)
+        return parse_retry_after(text, reading_).value_or(none);
+      else return parse_retry_after(text, now_of(response), reading_).value_or(none);
     } else if constexpr (requires { time_span(hint); }) {
       return time_span(hint);
     } else {
-      if (!hint.has_value()) return std::nullopt;
-      return time_span(*hint);
+      return hint.has_value() ? duration(time_span(*hint)) : none;
     }
   }
 

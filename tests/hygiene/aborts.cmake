@@ -1,0 +1,10 @@
+# Runs PROGRAM with ARGUMENT: it must abort after exactly one line on stderr, SENTENCE.
+cmake_minimum_required(VERSION 3.21...4.0)
+execute_process(COMMAND "${PROGRAM}" "${ARGUMENT}" RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE said)
+if(result MATCHES "^[0-9]+$" AND NOT result EQUAL 134 AND NOT CMAKE_HOST_WIN32)
+  message(FATAL_ERROR "It must abort, but it ends with ${result} and says: ${said}")
+endif()
+if(result EQUAL 0 OR NOT output STREQUAL "" OR NOT said STREQUAL "${SENTENCE}\n")
+  message(FATAL_ERROR "It must say\n  ${SENTENCE}\nbut it says\n  ${said}${output}(${result})")
+endif()
+message(STATUS "${said}")

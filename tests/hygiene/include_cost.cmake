@@ -1,0 +1,32 @@
+# What including reprise/core.hpp costs over <chrono>, in preprocessed lines that are not blank. The number means
+# something for g++ and its standard library only. Needs COMPILER (empty: there is none), INCLUDE, DIRECTORY and LIMIT.
+cmake_minimum_required(VERSION 3.21...4.0)
+if(NOT COMPILER)
+  message(NOTICE "not run: no g++ here, and the figure is one of g++")
+  return()
+endif()
+
+function(lines_of text result)
+  file(WRITE "${DIRECTORY}/include_cost.cpp" "${text}\n")
+  execute_process(COMMAND "${COMPILER}" -std=c++20 -E -P "-I${INCLUDE}" "${DIRECTORY}/include_cost.cpp"
+    RESULT_VARIABLE code OUTPUT_FILE "${DIRECTORY}/include_cost.ii" ERROR_VARIABLE said)
+  if(NOT code EQUAL 0)
+    message(FATAL_ERROR "${said}")
+  endif()
+  file(READ "${DIRECTORY}/include_cost.ii" lines)
+  string(REGEX REPLACE "[^\n]*[^ \t\n][^\n]*" "x" lines "${lines}")
+  string(REGEX REPLACE "[^x]" "" lines "${lines}")
+  string(LENGTH "${lines}" count)
+  set(${result} ${count} PARENT_SCOPE)
+endfunction()
+
+lines_of("#include <chrono>" floor)
+lines_of("#include <reprise/core.hpp>" core)
+math(EXPR cost "${core} - ${floor}")
+message(NOTICE "reprise/core.hpp: ${core} lines, <chrono> + ${cost} (<chrono> alone: ${floor}; at most + ${LIMIT})")
+if(floor LESS 1000 OR cost LESS 1)
+  message(FATAL_ERROR "These counts cannot be right")
+endif()
+if(cost GREATER LIMIT)
+  message(FATAL_ERROR "Too dear")
+endif()
