@@ -278,7 +278,7 @@ TEST_CASE("a portion lies between zero and the delay, whatever the fraction") {
   STATIC_REQUIRE(portion(4s, std::numeric_limits<double>::quiet_NaN()) == 4s);
   STATIC_REQUIRE(portion(longest, 0.5) == reprise::duration(std::int64_t{1} << 62));
   STATIC_REQUIRE(portion(longest, 0.9999999999999999) <= longest);
-  STATIC_REQUIRE(portion(3ns, 0.5) == 1ns);
+  STATIC_REQUIRE(portion(3ns, 0.5) == 2ns);
 }
 
 TEST_CASE("durations are given out rounded as asked, saturated to the other side's range") {

@@ -464,7 +464,8 @@ TEST_CASE("a jitter over an empty or tiny range is legal", "[B09]") {
   STATIC_REQUIRE(tiny(0.5));
   STATIC_REQUIRE(tiny(1.0));
   STATIC_REQUIRE(wait_before(1, plain(from(1ns), reprise::equal_jitter{}), 0.0) == 0ns);
-  STATIC_REQUIRE(wait_before(1, plain(from(1ns), reprise::full_jitter{}), 0.999) == 0ns);
+  STATIC_REQUIRE(wait_before(1, plain(from(1ns), reprise::full_jitter{}), 0.499) == 0ns);
+  STATIC_REQUIRE(wait_before(1, plain(from(1ns), reprise::full_jitter{}), 0.999) == 1ns);
   STATIC_REQUIRE(wait_before(1, plain(from(0ns), reprise::added_jitter{.longest = 0ns}), 0.999) == 0ns);
 }
 

@@ -92,8 +92,8 @@ TEST_CASE("proportional jitter keeps its ends where a share is no whole number o
 
 TEST_CASE("proportional jitter of a few nanoseconds, or of none, is a legal range") {
   STATIC_REQUIRE(reprise::proportional_jitter{}(0ns) == reprise::wait_range{0ns, 0ns});
-  STATIC_REQUIRE(reprise::proportional_jitter{}(1ns) == reprise::wait_range{0ns, 1ns});
-  STATIC_REQUIRE(reprise::proportional_jitter{}(9ns) == reprise::wait_range{8ns, 9ns});
+  STATIC_REQUIRE(reprise::proportional_jitter{}(1ns) == reprise::wait_range{1ns, 1ns});
+  STATIC_REQUIRE(reprise::proportional_jitter{}(9ns) == reprise::wait_range{9ns, 9ns});
 }
 
 TEST_CASE("proportional jitter of the longest delay saturates") {

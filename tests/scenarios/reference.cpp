@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 namespace reference {
 
@@ -20,6 +21,12 @@ std::int64_t times(std::int64_t a, double b) {
 std::int64_t part(std::int64_t length, double fraction) {
   if (fraction >= 1) return length;
   return fraction > 0 ? std::min(times(length, fraction), length) : 0;
+}
+
+/// The point that a fraction picks in a range of this length, to the nearest nanosecond.
+std::int64_t point(std::int64_t length, double fraction) {
+  if (fraction >= 1 || fraction <= 0) return part(length, fraction);
+  return std::min(static_cast<std::int64_t>(std::floor(static_cast<double>(length) * fraction + 0.5)), length);
 }
 
 }  // namespace
@@ -135,7 +142,7 @@ result run(const scenario& s) {
     low = std::min(low, s.cap);
     high = std::max(low, std::min(high, s.cap));
     const double fraction = s.fractions[std::min(r.waits.size(), s.fractions.size() - 1)];
-    const std::int64_t own = low + part(high - low, fraction);
+    const std::int64_t own = low + point(high - low, fraction);
     previous = own;
 
     // The limits.

@@ -48,7 +48,8 @@ struct proportional_jitter {
     if (!(fraction >= 0.0 && fraction <= 1.0)) detail::refuse("proportional_jitter", "fraction", "in [0,1]", fraction);
   }
   constexpr wait_range operator()(duration delay) const noexcept {
-    const duration spread = detail::portion(delay, fraction);
+    // Rounded down, so that no wait is outside the range that was asked for.
+    const duration spread = fraction < 1.0 ? detail::shorter(detail::scale(delay, fraction), delay) : delay;
     return {delay - spread, detail::add(delay, spread)};
   }
 };
