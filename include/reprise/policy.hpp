@@ -61,16 +61,16 @@ template <class... Parts> constexpr bool each_role_once() {
 /// Whether it is a part, and has what its role asks for; what classifiers and events take depends on the call.
 template <class Part> constexpr bool is_sound_part() {
   constexpr std::optional<role> asked = role_if_any<Part>();
-  if (asked == role::idempotency) return idempotency_part<Part>;
-  if (asked == role::backoff) return backoff_part<Part> || stateful_backoff_part<Part>;
-  if (asked == role::jitter) return jitter_part<Part> || requires { typename Part::call_state; };
-  if (asked == role::attempts) return attempts_part<Part>;
-  if (asked == role::time || asked == role::waiting) return limit_part<Part>;
-  if (asked == role::deadline) return deadline_part<Part>;
-  if (asked == role::attempt_timeout) return attempt_timeout_part<Part>;
-  if (asked == role::server_hint) return server_hint_part<Part>;
-  if (asked == role::admission) return admission_part<Part>;
-  return asked.has_value();
+  if constexpr (asked == role::idempotency) return idempotency_part<Part>;
+  else if constexpr (asked == role::backoff) return backoff_part<Part> || stateful_backoff_part<Part>;
+  else if constexpr (asked == role::jitter) return jitter_part<Part> || requires { typename Part::call_state; };
+  else if constexpr (asked == role::attempts) return attempts_part<Part>;
+  else if constexpr (asked == role::time || asked == role::waiting) return limit_part<Part>;
+  else if constexpr (asked == role::deadline) return deadline_part<Part>;
+  else if constexpr (asked == role::attempt_timeout) return attempt_timeout_part<Part>;
+  else if constexpr (asked == role::server_hint) return server_hint_part<Part>;
+  else if constexpr (asked == role::admission) return admission_part<Part>;
+  else return asked.has_value();
 }
 
 template <role Role> constexpr auto default_of() {
