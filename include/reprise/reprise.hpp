@@ -3,4 +3,7 @@
 #pragma once
 
 #include "core.hpp"
+#include "guard/bulkhead.hpp"
+#include "guard/fallback.hpp"
+#include "guard/spend_budget.hpp"
 #include "run/system.hpp"

@@ -35,6 +35,16 @@ template <class Send, class TimePoint>
   else return send();
 }
 
+/// Whether it can do without points in time, and so be wrapped by what knows no clock.
+template <class Send> concept can_be_sent_plainly = takes_attempt<Send> || takes_timeout<Send> || std::invocable<Send&>;
+
+/// A plain attempt in the form that `call_send` takes.
+constexpr auto with_points(const attempt& current) {
+  attempt_at<std::chrono::steady_clock::time_point> pointed;
+  static_cast<attempt&>(pointed) = current;
+  return pointed;
+}
+
 /// What `send` returns; void for one that cannot be called, which is told in words elsewhere.
 template <class Send, class TimePoint> struct response_of {
   using type = void;
