@@ -3,6 +3,7 @@
 #include <string>
 
 #include "catch.hpp"
+#include "support.hpp"
 
 using namespace std::chrono_literals;
 
@@ -24,18 +25,6 @@ template <reprise::detail::rounding Rounding, class Given> constexpr reprise::du
 template <class To, reprise::detail::rounding Rounding = reprise::detail::rounding::up>
 constexpr To given_out(reprise::duration from) {
   return reprise::detail::from_duration<Rounding, To>(from);
-}
-
-/// Whether a function without captures can be evaluated by the compiler.
-template <auto Function> concept constant_expression = requires { typename std::bool_constant<(Function(), true)>; };
-
-template <class Function> std::string refusal(Function function) {
-  try {
-    function();
-  } catch (const std::invalid_argument& refused) {
-    return refused.what();
-  }
-  return "nothing was refused";
 }
 
 /// The same by long double: exact for whole counts of 64 bits, and near enough to see a wrap or a lost factor.

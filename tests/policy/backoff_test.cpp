@@ -4,6 +4,7 @@
 #include <string>
 
 #include "catch.hpp"
+#include "support.hpp"
 
 using namespace std::chrono_literals;
 
@@ -11,19 +12,7 @@ namespace {
 
 constexpr int int_max = std::numeric_limits<int>::max();
 
-/// Whether a function without captures can be evaluated by the compiler.
-template <auto Function> concept constant_expression = requires { typename std::bool_constant<(Function(), true)>; };
-
 template <class Backoff> concept says_that_it_grows = requires { requires Backoff::grows; };
-
-template <class Function> std::string refusal(Function function) {
-  try {
-    function();
-  } catch (const std::invalid_argument& refused) {
-    return refused.what();
-  }
-  return "nothing was refused";
-}
 
 /// Never shorter than the wait before, never longer than the cap.
 template <class Backoff> constexpr bool climbs_to_its_cap(const Backoff& backoff, int retries) {

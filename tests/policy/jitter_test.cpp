@@ -3,21 +3,13 @@
 #include <string>
 
 #include "catch.hpp"
+#include "support.hpp"
 
 using namespace std::chrono_literals;
 
 namespace {
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-
-template <class Function> std::string refusal(Function function) {
-  try {
-    function();
-  } catch (const std::invalid_argument& refused) {
-    return refused.what();
-  }
-  return "nothing was refused";
-}
 
 /// Whether no delay leads to a range that is negative or turned around.
 template <class Jitter> constexpr bool is_sound(const Jitter& spread) {

@@ -3,21 +3,11 @@
 #include <string>
 
 #include "catch.hpp"
+#include "support.hpp"
 
 using namespace std::chrono_literals;
 
-namespace {
-
-template <class Function> std::string refusal(Function function) {
-  try {
-    function();
-  } catch (const std::invalid_argument& refused) {
-    return refused.what();
-  }
-  return "nothing was refused";
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("a wait is the longer of the local one and the server's whole seconds") {
   STATIC_REQUIRE(reprise::wait_delay(1s, "2") == 2s);

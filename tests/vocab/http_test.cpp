@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "support.hpp"
 
 using namespace std::chrono_literals;
 
@@ -16,15 +17,6 @@ using reprise::verdict;
 
 // 1994-11-06 08:49:37 UTC, a Sunday: the example of RFC 9110.
 constexpr std::chrono::sys_seconds example_date{784'111'777s};
-
-template <class Function> std::string refusal(Function function) {
-  try {
-    function();
-  } catch (const std::invalid_argument& refused) {
-    return refused.what();
-  }
-  return "nothing was refused";
-}
 
 struct with_status {
   int status = 0;
