@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "describe.hpp"
 #include "policy/attempt_log.hpp"
 #include "policy/on_event.hpp"
 #include "result.hpp"
@@ -156,5 +157,59 @@ template <> struct fmt::formatter<reprise::bill> : reprise::detail::plain_format
                    : fmt::format_to(context.out(), "at most {} attempts", bill.attempts);
     return fmt::format_to(out, ", own waits {}, waits {}, total {}", in_milliseconds{bill.own_waits},
                           in_milliseconds{bill.waits}, in_milliseconds{bill.total});
+  }
+};
+
+/// "deadline_reached after 2 attempts, 5000 ms"
+template <> struct fmt::formatter<reprise::described_end> : reprise::detail::plain_formatter {
+  template <class Context> auto format(const reprise::described_end& end, Context& context) const {
+    auto out = context.out();
+    if (!end.reason.has_value() && end.elapsed == reprise::unlimited)
+      return fmt::format_to(out, "no end, since attempt {} has no timeout", end.attempts);
+    if (!end.reason.has_value())
+      return fmt::format_to(out, "no end within {} attempts, {}", end.attempts,
+                            reprise::detail::in_milliseconds{end.elapsed});
+    return fmt::format_to(out, "{} after {} attempt{}, {}", *end.reason, end.attempts, end.attempts == 1 ? "" : "s",
+                          reprise::detail::in_milliseconds{end.elapsed});
+  }
+};
+
+/// A table of the first ten attempts, then the bill, how a call ends in which every attempt fails, what a server may
+/// ask for, and the extra load while everything fails. Each line is ended by a newline.
+template <class Policy> struct fmt::formatter<reprise::description<Policy>> : reprise::detail::plain_formatter {
+  template <class Context>
+  auto format(const reprise::description<Policy>& description, Context& context) const {
+    using reprise::detail::in_milliseconds;
+    auto out = fmt::format_to(context.out(), "{:>7}{:>15}{:>16}{:>16}  {}\n", "attempt", "timeout", "shortest wait",
+                              "longest wait", "waits together");
+    const auto text = [](reprise::duration span) { return fmt::format("{}", in_milliseconds{span}); };
+    const bool all = description.each(10, [&](const reprise::described_attempt& attempt) {
+      out = fmt::format_to(out, "{:>7}{:>15}", attempt.number, text(attempt.timeout));
+      if (attempt.wait.has_value())
+        out = fmt::format_to(out, "{:>16}{:>16}  {}", text(attempt.wait->shortest), text(attempt.wait->longest),
+                             text(attempt.waits));
+      if (attempt.end.has_value())
+        out = fmt::format_to(out, "{}{}", attempt.wait.has_value() ? ": " : "  ", *attempt.end);
+      *out++ = '\n';
+    });
+    if (!all) out = fmt::format_to(out, "{:>7}\n", "...");
+    out = fmt::format_to(out, "bill: {}\n", description.worst_case());
+    out = fmt::format_to(out, "if all fail at once, shortest waits: {}\n", description.soonest());
+    out = fmt::format_to(out, "if all fail at once, longest waits: {}\n", description.latest());
+    out = fmt::format_to(out, "if all hang, longest waits: {}\n", description.hanging());
+    if (const auto hint = description.longest_hint(); hint.has_value())
+      out = fmt::format_to(out, "a server may ask for a wait of: {}\n", in_milliseconds{*hint});
+    return load(out, description);
+  }
+
+ private:
+  template <class Out> static auto load(Out out, const reprise::description<Policy>& description) {
+    out = fmt::format_to(out, "extra load while everything fails: ");
+    if (description.retries() == reprise::unlimited_count) out = fmt::format_to(out, "unlimited");
+    else out = fmt::format_to(out, "{} %", 100LL * description.retries());
+    if (const auto with = description.retries_with_budget(); with.has_value())
+      out = fmt::format_to(out, "; with the retry budget {:g} % in the long run", 100.0 * *with);
+    else if (description.has_budget) out = fmt::format_to(out, "; less with the retry budget");
+    return fmt::format_to(out, "\n");
   }
 };

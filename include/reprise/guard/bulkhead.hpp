@@ -65,16 +65,22 @@ class bulkhead {
     return free_;
   }
 
-  /// A slot if one is free, else nothing; never waits. Admission control is this: `if (!inbound.try_acquire()) busy`.
-  std::optional<slot> try_acquire() {
+  /// A slot if one is free, else nothing; never waits. Admission control is this: `if (!inbound.try_acquire()) busy`,
+  /// with the slot kept for as long as the request is served.
+  [[nodiscard]] std::optional<slot> try_acquire() {
     const std::lock_guard lock(mutex_);
     return take();
   }
 
-  /// A slot, waited for until `deadline` at most, a point of std::chrono::steady_clock; nothing if none came free.
-  std::optional<slot> acquire_until(std::chrono::steady_clock::time_point deadline) {
+  /// A slot, waited for until `deadline` at most, a point of std::chrono::steady_clock; nothing if none came free. One
+  /// that is free is given also when the deadline has passed.
+  [[nodiscard]] std::optional<slot> acquire_until(std::chrono::steady_clock::time_point deadline) {
     std::unique_lock lock(mutex_);
-    came_free_.wait_until(lock, deadline, [this] { return free_ > 0; });
+    for (auto now = real_clock::now(); free_ == 0 && now < deadline; now = real_clock::now()) {
+      // A point near the end of its range would overflow inside the library's own wait.
+      const auto slice = now + std::chrono::hours(1);
+      came_free_.wait_until(lock, deadline < slice ? deadline : slice);
+    }
     return take();
   }
 
@@ -82,7 +88,7 @@ class bulkhead {
   /// if something may have come free. A wait that returns `slept::interrupted` ends the waiting without a slot. On a
   /// fake clock nothing sleeps.
   template <class TimePoint, clock_function Clock, sleep_function Wait>
-  std::optional<slot> acquire_until(TimePoint deadline, Clock&& clock, Wait&& wait) {
+  [[nodiscard]] std::optional<slot> acquire_until(TimePoint deadline, Clock&& clock, Wait&& wait) {
     for (;;) {
       if (std::optional<slot> taken = try_acquire()) return taken;
       const duration left = remaining(deadline, clock());
@@ -93,82 +99,126 @@ class bulkhead {
   }
 
   /// A send that holds a slot while it runs, and throws `bulkhead_full` at once if there is none. Per attempt: the slot
-  /// is free again before the wait, so that calls which wait do not keep out calls which could work.
-  template <class Send> auto guard(Send send) { return refusing<Send>{*this, std::move(send)}; }
-
-  /// A send that queues for its slot until the attempt's end, read from `clock`, and hands on the timeout that is left;
-  /// `bulkhead_full` if no slot came free in time. Without a wait of the caller's it waits in real time.
-  template <class Send, class Clock> auto guard(Send send, Clock clock) {
-    return guard(std::move(send), std::move(clock), waiting{*this});
+  /// is free again before the wait, so that calls which wait do not keep out calls which could work. It keeps `send` by
+  /// value and takes what that takes.
+  template <class Send> [[nodiscard]] auto guard(Send send) {
+    static_assert(
+        detail::exceptions_are_on || detail::always_false<Send>,
+        "reprise::bulkhead::guard requires exceptions: build with them, or let send call try_acquire() and return a response that says busy");
+    return guarded<Send, at_once>(std::move(send), {this});
   }
-  template <class Send, class Clock, class Wait> auto guard(Send send, Clock clock, Wait wait) {
-    return queueing<Send, Clock, Wait>{*this, std::move(send), std::move(clock), std::move(wait)};
+
+  /// A send that queues for its slot, no longer than until the attempt's end, and hands on the timeout that is left;
+  /// `bulkhead_full` if no slot came free in time. It waits in real time and measures with `clock`, which is read only
+  /// if no slot is free at once.
+  template <class Send, class Clock> [[nodiscard]] auto guard(Send send, Clock clock) {
+    return guard(std::move(send), std::move(clock), in_real_time());
+  }
+  /// The same with a wait of the caller's, as in `acquire_until`.
+  template <class Send, class Clock, class Wait> [[nodiscard]] auto guard(Send send, Clock clock, Wait wait) {
+    static_assert(
+        detail::exceptions_are_on || detail::always_false<Send>,
+        "reprise::bulkhead::guard requires exceptions: build with them, or let send call try_acquire() and return a response that says busy");
+    constexpr bool is_steady = steady<Clock>();
+    constexpr bool waits = std::same_as<Wait, in_real_time> || sleep_function<Wait>;
+    static_assert(
+        is_steady,
+        "reprise::bulkhead::guard requires a steady clock: write guard(send, [] { return std::chrono::steady_clock::now(); })");
+    static_assert(
+        waits,
+        "reprise::bulkhead::guard requires a wait that returns nothing or reprise::slept: write guard(send, clock, [](reprise::duration at_most) { ... })");
+    if constexpr (is_steady && waits)
+      return guarded<Send, in_time<Clock, Wait>>(std::move(send), {this, std::move(clock), std::move(wait)});
   }
 
  private:
-  /// Waits until a slot may be free, or for this long.
-  struct waiting {
-    bulkhead& owner;
+  using real_clock = std::chrono::steady_clock;
 
-    void operator()(duration at_most) const {
-      std::unique_lock lock(owner.mutex_);
-      const auto slice = detail::shorter(at_most, std::chrono::hours(1));  // the library's own wait could overflow
-      owner.came_free_.wait_for(lock, slice, [this] { return owner.free_ > 0; });
-    }
+  struct in_real_time {};
+
+  /// How a guarded send comes by its slot.
+  struct at_once {
+    bulkhead* owner;
+
+    std::optional<slot> operator()(attempt&) const { return owner->try_acquire(); }
   };
 
-  // A guarded send takes what the send takes: the attempt with its points in time, or the plain one.
-  template <class Send> struct refusing {
-    bulkhead& owner;
-    Send send;
-
-    auto operator()(const attempt& current) requires detail::can_be_sent_plainly<Send>
-    {
-      return sent(detail::with_points(current));
-    }
-    template <class TimePoint> auto operator()(const attempt_at<TimePoint>& current)
-        requires detail::takes_attempt_at<Send, TimePoint>
-    {
-      return sent(current);
-    }
-
-   private:
-    template <class Attempt> auto sent(const Attempt& current) {
-      const std::optional<slot> held = owner.try_acquire();
-      if (!held.has_value()) detail::raise<bulkhead_full>();
-      return detail::call_send(send, current);
-    }
-  };
-
-  template <class Send, class Clock, class Wait> struct queueing {
-    bulkhead& owner;
-    Send send;
+  /// The same with queueing; takes the time that it queued off the attempt's.
+  template <class Clock, class Wait> struct in_time {
+    bulkhead* owner;
     Clock clock;
-    Wait wait;
+    [[no_unique_address]] Wait wait;
 
-    auto operator()(const attempt& current) requires detail::can_be_sent_plainly<Send>
+    std::optional<slot> operator()(attempt& current) { return queue(*this, current); }
+    std::optional<slot> operator()(attempt& current) const
+        requires clock_function<const Clock> && (std::same_as<Wait, in_real_time> || sleep_function<const Wait>)
     {
-      return sent(detail::with_points(current));
-    }
-    template <class TimePoint> auto operator()(const attempt_at<TimePoint>& current)
-        requires detail::takes_attempt_at<Send, TimePoint>
-    {
-      return sent(current);
+      return queue(*this, current);
     }
 
    private:
-    template <class Attempt> auto sent(Attempt current) {
-      using time_point = std::remove_cvref_t<std::invoke_result_t<Clock&>>;
-      const time_point start = clock();
-      const duration end = detail::add(detail::since_epoch(start), current.timeout);
-      const time_point deadline(detail::from_duration<detail::rounding::down, typename time_point::duration>(end));
-      const std::optional<slot> held = owner.acquire_until(deadline, clock, wait);
-      if (!held.has_value()) detail::raise<bulkhead_full>();
-      if (current.timeout != unlimited)
-        current.timeout = detail::longer(current.timeout - remaining(clock(), start), duration(1));
-      return detail::call_send(send, current);
+    template <class Self> static std::optional<slot> queue(Self& self, attempt& current) {
+      if (std::optional<slot> taken = self.owner->try_acquire()) return taken;
+      const auto start = self.clock();
+      std::optional<slot> taken;
+      if constexpr (std::same_as<Wait, in_real_time>)
+        taken = self.owner->acquire_until(later(real_clock::now(), current.timeout));
+      else taken = self.owner->acquire_until(later(start, current.timeout), self.clock, self.wait);
+      if (!taken.has_value() || current.timeout == unlimited) return taken;
+      current.timeout -= remaining(self.clock(), start);
+      if (current.timeout <= duration::zero()) taken.reset();  // it came free when the time was up
+      return taken;
     }
   };
+
+  // What it wraps is called as it would be called bare: with the attempt and its points in time, or with the plain one.
+  template <class Send, class Entry> class guarded {
+    static constexpr bool is_const = std::invocable<const Entry&, attempt&>;
+
+   public:
+    guarded(Send send, Entry enter) : send_(std::move(send)), enter_(std::move(enter)) {}
+
+    decltype(auto) operator()(const attempt& current) requires detail::can_be_sent_plainly<Send>
+    {
+      return sent(*this, detail::with_points(current));
+    }
+    decltype(auto) operator()(const attempt& current) const
+        requires(is_const && detail::can_be_sent_plainly<const Send>)
+    {
+      return sent(*this, detail::with_points(current));
+    }
+    template <class TimePoint> decltype(auto) operator()(const attempt_at<TimePoint>& current)
+        requires detail::takes_attempt_at<Send, TimePoint>
+    {
+      return sent(*this, current);
+    }
+    template <class TimePoint> decltype(auto) operator()(const attempt_at<TimePoint>& current) const
+        requires(is_const && detail::takes_attempt_at<const Send, TimePoint>)
+    {
+      return sent(*this, current);
+    }
+
+   private:
+    template <class Self, class Attempt> static decltype(auto) sent(Self& self, Attempt current) {
+      const std::optional<slot> held = self.enter_(current);
+      if (!held.has_value()) detail::raise<bulkhead_full>();
+      return detail::call_send(self.send_, std::as_const(current));
+    }
+
+    Send send_;
+    Entry enter_;
+  };
+
+  template <class Clock> static constexpr bool steady() {
+    if constexpr (clock_function<Clock>) return std::remove_cvref_t<std::invoke_result_t<Clock&>>::clock::is_steady;
+    return false;
+  }
+
+  /// `start + wait`, saturating, rounded down to the clock's unit.
+  template <class TimePoint> static TimePoint later(TimePoint start, duration wait) {
+    const duration end = detail::add(detail::since_epoch(start), wait);
+    return TimePoint(detail::from_duration<detail::rounding::down, typename TimePoint::duration>(end));
+  }
 
   std::optional<slot> take() {
     if (free_ == 0) return std::nullopt;
@@ -176,11 +226,10 @@ class bulkhead {
     return slot(*this);
   }
 
+  /// Tells a waiter while the mutex is held: afterwards the slot's holder touches the bulkhead no more.
   void give_back() noexcept {
-    {
-      const std::lock_guard lock(mutex_);
-      ++free_;
-    }
+    const std::lock_guard lock(mutex_);
+    ++free_;
     came_free_.notify_one();
   }
 

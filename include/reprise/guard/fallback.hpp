@@ -30,16 +30,15 @@ template <std::size_t Count> class fallback_causes {
   /// The cause of the last call that was made; only if there is one.
   const fallback_cause& last() const noexcept { return causes_[size_ - 1]; }
 
-  void add(fallback_cause cause) { causes_[size_++] = std::move(cause); }
-  void clear() noexcept { size_ = 0; }
-
  private:
+  template <class, class, class...> friend class fallback_chain;
+
   fallback_cause causes_[Count] = {};
   std::size_t size_ = 0;
 };
 
 /// What a chain answered.
-template <class T, std::size_t Count> struct fallback_answer {
+template <class T, std::size_t Count> struct [[nodiscard]] fallback_answer {
   /// Nothing if the call was cancelled, if the filter kept the fallback from standing in, or if all failed and there is
   /// no last resort.
   std::optional<T> value = {};
@@ -67,13 +66,44 @@ template <class Result> fallback_cause cause_of(const Result& result) {
   return cause;
 }
 
+/// What a call of a chain returns, without const and reference; void for one that cannot be called.
+template <class Call, class Deadline> struct called {
+  using type = void;
+};
+template <class Call, class Deadline> requires std::invocable<const Call&, const Deadline&>
+struct called<Call, Deadline> {
+  using type = std::remove_cvref_t<std::invoke_result_t<const Call&, const Deadline&>>;
+};
+
+/// The response in a call's result; void for what is no result, or holds no response.
+template <class Result> struct answer_in {
+  using type = void;
+};
+template <class Result> requires requires(Result& result) {
+  { result.reason() } -> std::same_as<stop_reason>;
+  { result.last_verdict() } -> std::convertible_to<verdict>;
+  result.response();
+  std::move(result).success();
+}
+struct answer_in<Result> {
+  using type = std::remove_cvref_t<decltype(std::declval<Result&>().response())>;
+};
+
+/// Whether one can be given for the other; a view of what is gone by then cannot (a std::string as a string_view).
+template <class From, class To> concept answers_as =
+    std::convertible_to<From, To> &&
+    (std::same_as<From, To> || std::is_trivially_copyable_v<From> || !std::is_trivially_copyable_v<To>);
+
 }  // namespace detail
 
 /// Calls tried in order until one succeeds: `fallback chain{primary, secondary};`, each a function that takes the
-/// `reprise::deadline` to join to its policy and returns its `retry_result`. Whatever ends a call moves on to the next,
-/// a permanent error at once; a cancellation ends the chain, since a caller who gave up wants no substitute. What a
-/// call throws passes through: a programming error is not disguised.
+/// `reprise::deadline` to join to its policy and returns its `retry_result`; it is called as const. The answer is of
+/// the first call's type. Whatever ends a call moves on to the next, a permanent error at once; a cancellation ends the
+/// chain, since a caller who gave up wants no substitute. What a call throws passes through: a programming error is not
+/// disguised. A failed call's result is gone before the next call is made: it may hold a pooled connection.
 template <class LastResort, class Filter, class... Calls> class fallback_chain {
+  using call_indices = std::index_sequence_for<Calls...>;
+
  public:
   static constexpr std::size_t count = sizeof...(Calls);
   using causes = fallback_causes<count>;
@@ -83,18 +113,20 @@ template <class LastResort, class Filter, class... Calls> class fallback_chain {
 
   /// What answers when all calls failed: `f(cause)` takes the last `fallback_cause` and gives a value. What it throws
   /// passes through as it is; the causes stay readable where they were handed in.
-  template <class Function> constexpr auto or_else(Function function) const {
-    return calls_.apply([&](const Calls&... calls) {
-      return fallback_chain<Function, Filter, Calls...>(std::move(function), filter_, calls...);
-    });
+  template <class Function> [[nodiscard]] constexpr auto or_else(Function function) const& {
+    return fallback_chain(*this).with(std::move(function), filter_, call_indices());
+  }
+  template <class Function> [[nodiscard]] constexpr auto or_else(Function function) && {
+    return with(std::move(function), std::move(filter_), call_indices());
   }
 
   /// The causes for which another call, or the last resort, stands in: `f(cause)` says whether. All by default, but
   /// never for a cancellation.
-  template <class Predicate> constexpr auto stands_in_for(Predicate predicate) const {
-    return calls_.apply([&](const Calls&... calls) {
-      return fallback_chain<LastResort, Predicate, Calls...>(last_resort_, std::move(predicate), calls...);
-    });
+  template <class Predicate> [[nodiscard]] constexpr auto stands_in_for(Predicate predicate) const& {
+    return fallback_chain(*this).with(last_resort_, std::move(predicate), call_indices());
+  }
+  template <class Predicate> [[nodiscard]] constexpr auto stands_in_for(Predicate predicate) && {
+    return with(std::move(last_resort_), std::move(predicate), call_indices());
   }
 
   /// Makes the calls until one answers.
@@ -104,36 +136,87 @@ template <class LastResort, class Filter, class... Calls> class fallback_chain {
   }
   /// The same; `seen` is the caller's, so that the causes survive an exception of the last resort.
   template <class Deadline> auto operator()(const Deadline& until, causes& seen) const {
-    using first_type = std::remove_cvref_t<decltype(get<0>(calls_)(until))>;
-    using value_type = std::remove_cvref_t<decltype(std::declval<first_type&>().response())>;
-    fallback_answer<value_type, count> answer;
-    seen.clear();
-    const bool goes_on = try_from<0>(until, answer, seen);
-    if constexpr (!std::same_as<LastResort, detail::no_last_resort>) {
-      if (goes_on) {
-        answer.value.emplace(last_resort_(seen.last()));
-        answer.index = static_cast<int>(count);
-        answer.degraded = true;
+    if constexpr (is_sound<Deadline>()) {
+      fallback_answer<value_type<Deadline>, count> answer;
+      seen.size_ = 0;
+      const bool all_failed = make_calls(until, answer, seen, call_indices());
+      if constexpr (!std::same_as<LastResort, detail::no_last_resort>) {
+        if (all_failed) {
+          answer.value.emplace(last_resort_(seen.last()));
+          answer.index = static_cast<int>(count);
+          answer.degraded = true;
+        }
       }
+      answer.causes = seen;
+      return answer;
     }
-    answer.causes = seen;
-    return answer;
   }
 
  private:
-  /// Makes the calls from this one on; true if all failed and something may still stand in.
+  template <class, class, class...> friend class fallback_chain;
+
+  template <class Call, class Deadline> using answer_type =
+      typename detail::answer_in<typename detail::called<Call, Deadline>::type>::type;
+  template <class Deadline> using value_type =
+      answer_type<std::remove_cvref_t<decltype(get<0>(std::declval<const detail::pack<Calls...>&>()))>, Deadline>;
+
+  /// The sentences of a chain that is run; true if it can go on.
+  template <class Deadline> static constexpr bool is_sound() {
+    using value = value_type<Deadline>;
+    constexpr bool callable = (std::invocable<const Calls&, const Deadline&> && ...);
+    constexpr bool answer = !callable || (!std::is_void_v<answer_type<Calls, Deadline>> && ...);
+    constexpr bool alike = !callable || !answer || (detail::answers_as<answer_type<Calls, Deadline>, value> && ...);
+    constexpr bool judges = std::is_invocable_r_v<bool, const Filter&, const fallback_cause&>;
+    constexpr bool resorts = !callable || !answer || has_last_resort_for<value>();
+    static_assert(
+        callable,
+        "reprise::fallback requires calls that take the deadline: write [&](const auto& until) { return reprise::execute(policy.with(until), send); }, and not mutable");
+    static_assert(
+        answer,
+        "reprise::fallback requires calls that answer: return what reprise::execute gives, and let a send that has nothing to return return true");
+    static_assert(
+        alike,
+        "reprise::fallback requires answers that convert to the first call's: let every send return the same type");
+    static_assert(
+        judges,
+        "reprise::fallback requires a filter of causes: write stands_in_for([](const reprise::fallback_cause& cause) { return cause.reason == reprise::stop_reason::deadline_reached; })");
+    static_assert(
+        resorts,
+        "reprise::fallback requires a last resort that answers as the calls do: write or_else([](const reprise::fallback_cause& cause) { return value; })");
+    return callable && answer && alike && judges && resorts;
+  }
+
+  template <class Value> static constexpr bool has_last_resort_for() {
+    if constexpr (std::same_as<LastResort, detail::no_last_resort>) return true;
+    else if constexpr (std::invocable<const LastResort&, const fallback_cause&>)
+      return detail::answers_as<std::remove_cvref_t<std::invoke_result_t<const LastResort&, const fallback_cause&>>,
+                                Value>;
+    return false;
+  }
+
+  template <class OtherResort, class OtherFilter, std::size_t... Index>
+  constexpr auto with(OtherResort last_resort, OtherFilter filter, std::index_sequence<Index...>) {
+    return fallback_chain<OtherResort, OtherFilter, Calls...>(std::move(last_resort), std::move(filter),
+                                                              std::move(get<Index>(calls_))...);
+  }
+
+  /// Makes the calls in order; true if all failed and something may still stand in.
+  template <class Deadline, class Answer, std::size_t... Index>
+  bool make_calls(const Deadline& until, Answer& answer, causes& seen, std::index_sequence<Index...>) const {
+    return (fails<Index>(until, answer, seen) && ...);
+  }
+
+  /// Makes one call; true if it failed and something may stand in for it.
   template <std::size_t Index, class Deadline, class Answer>
-  bool try_from(const Deadline& until, Answer& answer, causes& seen) const {
+  bool fails(const Deadline& until, Answer& answer, causes& seen) const {
     auto result = get<Index>(calls_)(until);
-    if (result.ok()) {
+    if (result.reason() == stop_reason::succeeded) {
       answer.value.emplace(std::move(result).success());
       answer.index = static_cast<int>(Index);
       return false;
     }
-    seen.add(detail::cause_of(result));
-    if (result.reason() == stop_reason::cancelled || !filter_(seen.last())) return false;
-    if constexpr (Index + 1 < count) return try_from<Index + 1>(until, answer, seen);
-    return true;
+    seen.causes_[seen.size_++] = detail::cause_of(result);
+    return result.reason() != stop_reason::cancelled && static_cast<bool>(filter_(seen.last()));
   }
 
   [[no_unique_address]] LastResort last_resort_;

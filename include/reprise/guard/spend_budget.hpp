@@ -6,6 +6,7 @@
 #include <atomic>
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "../time_span.hpp"
@@ -21,18 +22,26 @@ template <class Counter> concept spend_counter = requires(Counter& counter, std:
   { counter.total() } -> std::convertible_to<std::int64_t>;
 };
 
-/// The count of one process: lock-free, exact under contention.
+/// The count of one process: lock-free, exact under contention. A total beyond the range stays at its end: one that
+/// wrapped below zero would let everything through.
 class memory_counter {
  public:
   bool try_add(std::int64_t amount, std::int64_t limit) noexcept {
     std::int64_t before = total_.load(std::memory_order_relaxed);
+    std::int64_t after = 0;
     do {
-      std::int64_t after = 0;
       if (detail::add_overflows(before, amount, after) || after > limit) return false;
-    } while (!total_.compare_exchange_weak(before, before + amount, std::memory_order_relaxed));
+    } while (!total_.compare_exchange_weak(before, after, std::memory_order_relaxed));
     return true;
   }
-  void add(std::int64_t amount) noexcept { total_.fetch_add(amount, std::memory_order_relaxed); }
+  void add(std::int64_t amount) noexcept {
+    std::int64_t before = total_.load(std::memory_order_relaxed);
+    std::int64_t after = 0;
+    do {
+      if (detail::add_overflows(before, amount, after))
+        after = amount < 0 ? (std::numeric_limits<std::int64_t>::min)() : (std::numeric_limits<std::int64_t>::max)();
+    } while (!total_.compare_exchange_weak(before, after, std::memory_order_relaxed));
+  }
   std::int64_t total() const noexcept { return total_.load(std::memory_order_relaxed); }
 
  private:
@@ -74,7 +83,9 @@ template <spend_counter Counter = memory_counter> class spend_budget {
     spend_refusal refused_by() const noexcept { return refusal_; }
 
     /// The call succeeded and cost this much: the session is charged with it instead of the estimate. A cost over the
-    /// limits is charged too, since it has been spent. cost >= 0, else `std::invalid_argument`.
+    /// limits is charged too, since it has been spent. Does nothing for what was refused, settled or given back. What
+    /// the counter throws passes on; the session is then charged with the estimate. cost >= 0, else
+    /// `std::invalid_argument`.
     void settle(std::int64_t cost) {
       if (cost < 0) detail::refuse("spend_budget", "cost", "zero or more", static_cast<double>(cost));
       if (Counter* counter = std::exchange(counter_, nullptr)) counter->add(cost - amount_);

@@ -4,18 +4,17 @@
 #pragma once
 
 #include "../concepts.hpp"
-#include "../detail/digits.hpp"
+#include "../detail/text.hpp"
 
 namespace reprise::inline REPRISE_VERSION_NAMESPACE {
 
 /// max(local, the whole seconds of a Retry-After text). Absent, empty, negative, fractional, a date or any other text
 /// counts as 0. local >= 0, else `std::invalid_argument`.
-constexpr duration wait_delay(time_span local, std::optional<std::string_view> retry_after = std::nullopt) {
+template <detail::text_or_absent Text = std::nullopt_t>
+constexpr duration wait_delay(time_span local, const Text& retry_after = std::nullopt) {
   detail::require_not_negative("wait_delay", "local", local);
-  const auto asked =
-      detail::parse_count<std::chrono::seconds>(detail::trimmed(retry_after.value_or(std::string_view{})));
-  const duration hint = asked.value_or(duration::zero());
-  return hint > local ? hint : duration(local);
+  const auto asked = detail::parse_count<std::chrono::seconds>(detail::trimmed(detail::text_of(retry_after)));
+  return detail::longer(local, asked.value_or(duration::zero()));
 }
 
 /// What becomes of a hint over its limit.

@@ -33,25 +33,12 @@ constexpr repeatability repeatability_of(std::string_view method) noexcept {
   return same_word(method, "POST") ? repeatability::with_key : repeatability::never;
 }
 
-/// Text, optional text, a null pointer: whatever says that something is absent says it here.
-template <class Text> constexpr std::string_view text_of(const Text& text) noexcept {
-  if constexpr (std::is_null_pointer_v<Text>) return {};
-  else if constexpr (std::is_pointer_v<Text>) return text != nullptr ? std::string_view(text) : std::string_view{};
-  else if constexpr (std::convertible_to<const Text&, std::string_view>) return text;
-  else return text.has_value() ? text_of(*text) : std::string_view{};
-}
-
-template <class Text> concept text_or_absent = requires(const Text& text) {
-  { text_of(text) } -> std::same_as<std::string_view>;
-} && (std::is_null_pointer_v<Text> || std::convertible_to<const Text&, std::string_view> || requires(const Text& text) {
-                                                 { *text } -> std::convertible_to<std::string_view>;
-                                               });
-
 /// Whether there is a key. Keeps no view of it.
 class key_presence {
  public:
   constexpr key_presence() noexcept = default;
-  template <text_or_absent Text> constexpr key_presence(const Text& key) noexcept : present_(!text_of(key).empty()) {}
+  template <reprise::detail::text_or_absent Text> constexpr key_presence(const Text& key) noexcept
+      : present_(!reprise::detail::text_of(key).empty()) {}
   constexpr bool present() const noexcept { return present_; }
 
  private:
@@ -62,8 +49,8 @@ class key_presence {
 class method_kind {
  public:
   constexpr method_kind() noexcept = default;
-  template <text_or_absent Text> constexpr method_kind(const Text& method) noexcept
-      : kind_(repeatability_of(text_of(method))) {}
+  template <reprise::detail::text_or_absent Text> constexpr method_kind(const Text& method) noexcept
+      : kind_(repeatability_of(reprise::detail::text_of(method))) {}
   constexpr repeatability kind() const noexcept { return kind_; }
 
  private:
@@ -217,14 +204,14 @@ struct read_retry_after {
 /// The response's own Date, unless Age says that it comes from a cache.
 template <class Response> constexpr std::string_view own_date(const Response& response) {
   if constexpr (requires {
-                  { text_of(response.age) } -> std::same_as<std::string_view>;
+                  { reprise::detail::text_of(response.age) } -> std::same_as<std::string_view>;
                 }) {
-    if (!text_of(response.age).empty()) return {};
+    if (!reprise::detail::text_of(response.age).empty()) return {};
   }
   if constexpr (requires {
-                  { text_of(response.date) } -> std::same_as<std::string_view>;
+                  { reprise::detail::text_of(response.date) } -> std::same_as<std::string_view>;
                 }) {
-    return text_of(response.date);
+    return reprise::detail::text_of(response.date);
   } else {
     return {};
   }
@@ -306,8 +293,8 @@ template <class StatusOf, class HintOf, class WallClock> class status_classifier
     constexpr duration none(-1);
     decltype(auto) hint = reprise::detail::call(hint_of_, response);
     using hint_type = std::remove_cvref_t<decltype(hint)>;
-    if constexpr (detail::text_or_absent<hint_type>) {
-      const std::string_view text = detail::text_of(hint);
+    if constexpr (reprise::detail::text_or_absent<hint_type>) {
+      const std::string_view text = reprise::detail::text_of(hint);
       if (text.empty()) return none;
       if constexpr (std::same_as<WallClock, detail::no_wall_clock>)
         return parse_retry_after(text, reading_).value_or(none);

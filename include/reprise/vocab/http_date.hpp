@@ -3,7 +3,7 @@
 // Reads no clock: the two-digit year of the obsolete form is placed by the time that it is handed.
 #pragma once
 
-#include "../detail/digits.hpp"
+#include "../detail/text.hpp"
 
 namespace reprise::inline REPRISE_VERSION_NAMESPACE::http {
 

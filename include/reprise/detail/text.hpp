@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads what a server wrote as a number: never throws, saturates.
+// Reads what a server wrote, text or number: never throws, saturates.
 // Knows no header by name.
 #pragma once
 
@@ -9,6 +9,22 @@
 #include "../time_span.hpp"
 
 namespace reprise::inline REPRISE_VERSION_NAMESPACE::detail {
+
+/// Text, optional text, a null pointer: whatever says that something is absent says it here.
+template <class Text> constexpr std::string_view text_of(const Text& text) noexcept {
+  if constexpr (std::is_null_pointer_v<Text> || std::is_same_v<Text, std::nullopt_t>) return {};
+  else if constexpr (std::is_pointer_v<Text>) return text != nullptr ? std::string_view(text) : std::string_view{};
+  else if constexpr (std::convertible_to<const Text&, std::string_view>) return text;
+  else return text.has_value() ? text_of(*text) : std::string_view{};
+}
+
+template <class Text> concept text_or_absent =
+    requires(const Text& text) {
+      { text_of(text) } -> std::same_as<std::string_view>;
+    } && (std::is_null_pointer_v<Text> || std::is_same_v<Text, std::nullopt_t> ||
+          std::convertible_to<const Text&, std::string_view> || requires(const Text& text) {
+            { *text } -> std::convertible_to<std::string_view>;
+          });
 
 constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
