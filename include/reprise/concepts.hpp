@@ -97,7 +97,9 @@ template <class Part> concept backoff_part = requires(const Part& part, int retr
 
 /// A backoff whose published formula needs memory. `call_state` (default-made for each call) lives in the engine;
 /// `range` gives the possible waits, `advance` is told the own wait that was drawn. A jitter part beside it is an
-/// error.
+/// error. May have `draw(retry, state, fraction) -> duration`, asked instead of a point of the range and of `advance`
+/// (a formula that is not linear, or that clamps what it drew): within the range, growing with the fraction; and
+/// `restart(state)`, called after `advance` or `draw` when a server's hint was honoured.
 template <class Part> concept stateful_backoff_part =
     std::default_initializable<typename Part::call_state> &&
     requires(const Part& part, int retry, typename Part::call_state& state, duration own) {

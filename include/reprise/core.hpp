@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The cheap include: policies, engine, blocking execute, bill and the HTTP vocabulary.
-// Leaves out run/system.hpp: no threads, no <random>.
+// Leaves out what needs threads, atomics or randomness: that is in reprise.hpp.
 #pragma once
 
 #include "action.hpp"

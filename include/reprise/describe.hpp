@@ -25,8 +25,8 @@ struct described_attempt {
 
 /// How a call ends in which every attempt fails.
 struct described_end {
-  /// `attempts_exhausted`, `wait_limit_reached` or `deadline_reached`; nothing if the last attempt may last for ever, or
-  /// if no end was found within 1,000 attempts.
+  /// `attempts_exhausted`, `wait_limit_reached` or `deadline_reached`; nothing if the last attempt may last for ever,
+  /// or if no end was found within 1,000 attempts.
   std::optional<stop_reason> reason = {};
   int attempts = 0;
   /// Attempts and waits together; `unlimited` if the last attempt may last for ever.
@@ -56,8 +56,8 @@ template <class Policy> class description {
   constexpr description(const Policy& policy, std::optional<double> budget_share)
       : policy_(policy), budget_share_(budget_share) {}
 
-  /// Calls `visit(described_attempt)` for the first attempts, `most` at most; true if these were all. They end where the
-  /// longest waits end the call; after shorter ones there may be more.
+  /// Calls `visit(described_attempt)` for the first attempts, `most` at most; true if these were all. They end where
+  /// the longest waits end the call; after shorter ones there may be more.
   template <class Visit> constexpr bool each(int most, Visit&& visit) const {
     return walk(true, false, most, visit).reason.has_value();
   }
@@ -99,8 +99,7 @@ template <class Policy> class description {
   };
 
   /// The engine's rules 5, 7 and 8, on a call without hints.
-  template <class Visit>
-  constexpr described_end walk(bool longest, bool hangs, int most, const Visit& visit) const {
+  template <class Visit> constexpr described_end walk(bool longest, bool hangs, int most, const Visit& visit) const {
     const int maximum = policy_.template part<role::attempts>().max_attempts();
     const duration limit = policy_.template part<role::time>().limit();
     const duration wait_limit = policy_.template part<role::waiting>().limit();
@@ -144,7 +143,8 @@ template <class Policy> class description {
 };
 
 /// Describes a policy, complete or a fragment; a deadline, being a point in time, is left out. A retry budget is asked
-/// for its `lasting_share()`, the retries a call that it lets through for long when every attempt fails, if it has that.
+/// for its `lasting_share()`, the retries a call that it lets through for long when every attempt fails, if it has
+/// that.
 template <class... Parts> constexpr auto describe(const retry_policy<Parts...>& policy) {
   return description<retry_policy<Parts...>>(policy, detail::lasting_share_of(policy));
 }

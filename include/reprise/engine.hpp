@@ -107,11 +107,13 @@ template <class Policy, class TimePoint> class engine {
     const bool spreads_hint = asked >= duration::zero() && hints.spread_by(1.0) > duration::zero();
     const bool draws = range.shortest != range.longest || spreads_hint;
     const double point = draws ? static_cast<double>(detail::value_of(fraction)) : 0.0;
-    const duration own = range.point(point);
-    schedule::advance(policy_, waits_state_, own);
+    const duration own = schedule::draw(policy_, attempts_ - 1, waits_state_, range, point);
 
     duration wait = own;  // never sooner than the server asked
-    if (asked >= duration::zero()) wait = detail::longer(own, detail::add(asked, hints.spread_by(point)));
+    if (asked >= duration::zero()) {
+      schedule::hinted(policy_, waits_state_);
+      wait = detail::longer(own, detail::add(asked, hints.spread_by(point)));
+    }
     if (detail::add(waits_, wait) > duration(policy_.template part<role::waiting>().limit()))
       return stop(stop_reason::wait_limit_reached);
     if constexpr (!watched) read(now);

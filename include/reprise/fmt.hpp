@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// {fmt} formatters: outcomes, stop reasons, verdicts, events, results, bills, and logs with one line an attempt.
+// {fmt} formatters: outcomes, stop reasons, verdicts, events, results, bills, descriptions, logs (one line an attempt).
 // The only header that needs {fmt}; the user links it.
 #pragma once
 
@@ -177,8 +177,7 @@ template <> struct fmt::formatter<reprise::described_end> : reprise::detail::pla
 /// A table of the first ten attempts, then the bill, how a call ends in which every attempt fails, what a server may
 /// ask for, and the extra load while everything fails. Each line is ended by a newline.
 template <class Policy> struct fmt::formatter<reprise::description<Policy>> : reprise::detail::plain_formatter {
-  template <class Context>
-  auto format(const reprise::description<Policy>& description, Context& context) const {
+  template <class Context> auto format(const reprise::description<Policy>& description, Context& context) const {
     using reprise::detail::in_milliseconds;
     auto out = fmt::format_to(context.out(), "{:>7}{:>15}{:>16}{:>16}  {}\n", "attempt", "timeout", "shortest wait",
                               "longest wait", "waits together");

@@ -3,7 +3,15 @@
 #pragma once
 
 #include "core.hpp"
+#include "describe.hpp"
 #include "guard/bulkhead.hpp"
 #include "guard/fallback.hpp"
 #include "guard/spend_budget.hpp"
+#include "policy/adaptive_throttle.hpp"
+#include "policy/concurrent_retry_budget.hpp"
+#include "policy/quota_budget.hpp"
+#include "policy/ratio_budget.hpp"
+#include "policy/token_budget.hpp"
+#include "presets.hpp"
 #include "run/system.hpp"
+#include "vocab/idempotency_key.hpp"

@@ -17,6 +17,8 @@ set(ranks
   "^(result|engine|worst_case)\\.hpp$" 7
   "^run/execute\\.hpp$"              8
   "^(run|guard)/"                    9
+  "^presets/"                        7
+  "^describe\\.hpp$"                 8
   "^presets\\.hpp$"                  9
   "^core\\.hpp$"                     20
   "^reprise\\.hpp$"                  21
@@ -40,6 +42,7 @@ set(standard_for_some
   "^run/system\\.hpp$"                   "condition_variable|mutex|random|stop_token|thread|unistd\\.h"
   "^guard/bulkhead\\.hpp$"               "condition_variable|mutex|stop_token|thread"
   "^(policy|guard)/[a-z_]*budget[a-z_]*\\.hpp$" "atomic"
+  "^detail/(clamped_count|recent_total)\\.hpp$" "atomic"
   "^run/coroutine\\.hpp$"                "coroutine")
 
 function(rank_of header result)

@@ -2,6 +2,7 @@
 #include <array>
 #include <reprise/policy.hpp>
 #include <reprise/vocab/http.hpp>
+#include <reprise/vocab/idempotency_key.hpp>
 #include <string>
 #include <vector>
 

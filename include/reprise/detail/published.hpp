@@ -21,8 +21,7 @@ constexpr wait_range below(const wait_range& range, duration cap) noexcept {
 struct no_memory {};
 
 constexpr void require_factor(const char* part, const char* member, double value) {
-  if (!(value >= 1.0 && value <= (std::numeric_limits<double>::max)()))
-    refuse(part, member, "a number from 1", value);
+  if (!(value >= 1.0 && value <= (std::numeric_limits<double>::max)())) refuse(part, member, "a number from 1", value);
 }
 
 /// The original does not look at what the server asks for.

@@ -56,6 +56,24 @@ template <class Policy> class schedule {
     return spread;
   }
 
+  /// Draws the own wait and remembers it: the point of the range, unless the backoff draws itself.
+  [[gnu::always_inline]] static constexpr duration draw(const Policy& policy, int retry, call_state& state,
+                                                        wait_range range, double fraction) {
+    if constexpr (requires { policy.template part<role::backoff>().draw(retry, state, fraction); }) {
+      return policy.template part<role::backoff>().draw(retry, state, fraction);
+    } else {
+      const duration own = range.point(fraction);
+      advance(policy, state, own);
+      return own;
+    }
+  }
+
+  /// A server's hint was honoured: some backoffs begin again after it.
+  [[gnu::always_inline]] static constexpr void hinted(const Policy& policy, call_state& state) {
+    const auto& backoff = policy.template part<role::backoff>();
+    if constexpr (requires { backoff.restart(state); }) backoff.restart(state);
+  }
+
   /// Remembers the own wait that was drawn.
   [[gnu::always_inline]] static constexpr void advance(const Policy& policy, call_state& state, duration own) {
     if constexpr (keeps_state<backoff_type>) policy.template part<role::backoff>().advance(state, own);

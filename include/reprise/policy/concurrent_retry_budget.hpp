@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "retry_budget.hpp"
+#include "../concepts.hpp"
 
 namespace reprise::inline REPRISE_VERSION_NAMESPACE {
 

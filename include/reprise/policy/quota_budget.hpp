@@ -3,8 +3,8 @@
 // Knows no clock; the kind of a failure is told by its verdict.
 #pragma once
 
+#include "../concepts.hpp"
 #include "../detail/clamped_count.hpp"
-#include "retry_budget.hpp"
 
 namespace reprise::inline REPRISE_VERSION_NAMESPACE {
 

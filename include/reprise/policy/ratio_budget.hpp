@@ -3,8 +3,8 @@
 // Reads no clock: time comes with the calls.
 #pragma once
 
+#include "../concepts.hpp"
 #include "../detail/recent_total.hpp"
-#include "retry_budget.hpp"
 
 namespace reprise::inline REPRISE_VERSION_NAMESPACE {
 
@@ -55,11 +55,12 @@ class ratio_budget {
   }
   void call_ended(bool, std::optional<permit>, duration) noexcept {}
 
-  /// How many retries would be granted now.
+  /// How many retries would be granted now. Zero also while deposits have expired and the retries that they paid for
+  /// have not.
   double balance(duration now) noexcept {
     millionths_.turn_to(now);
     const std::int64_t sum = static_cast<std::int64_t>(millionths_.sum()) + reserve_;
-    return static_cast<double>(sum) / double(one_retry);
+    return sum > 0 ? static_cast<double>(sum) / double(one_retry) : 0.0;
   }
 
  private:

@@ -3,8 +3,8 @@
 // Knows no clock: tokens come back with successes, not with time.
 #pragma once
 
+#include "../concepts.hpp"
 #include "../detail/clamped_count.hpp"
-#include "retry_budget.hpp"
 
 namespace reprise::inline REPRISE_VERSION_NAMESPACE {
 

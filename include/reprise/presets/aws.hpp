@@ -16,8 +16,8 @@ inline constexpr retry_policy aws_standard{
     retry_after_limit{.longest = std::chrono::seconds(5), .beyond = too_long::clamp}};
 
 /// The same for throttling errors: from 1 s.
-inline constexpr auto aws_standard_throttled = aws_standard.with(
-    exponential_backoff{.base = std::chrono::seconds(1), .cap = std::chrono::seconds(20)});
+inline constexpr auto aws_standard_throttled =
+    aws_standard.with(exponential_backoff{.base = std::chrono::seconds(1), .cap = std::chrono::seconds(20)});
 
 /// The same for DynamoDB's transient errors: from 25 ms, 4 attempts.
 inline constexpr auto aws_standard_dynamodb =

@@ -63,8 +63,8 @@ struct finagle_exponential {
   }
 };
 
-/// `start`, then h + U * h with h = start * 2^(n-1), n from 1; from where h or the sum reaches maximum: maximum, without
-/// jitter, for ever. 0 < start <= maximum.
+/// `start`, then h + U * h with h = start * 2^(n-1), n from 1; from where h or the sum reaches maximum: maximum,
+/// without jitter, for ever. 0 < start <= maximum.
 struct finagle_equal {
   static constexpr auto part_role = role::backoff;
   using call_state = reprise::detail::no_memory;

@@ -8,8 +8,8 @@
 namespace reprise::inline REPRISE_VERSION_NAMESPACE::presets {
 
 /// min(initial_backoff * multiplier^n, max_backoff) * [0.8, 1.2], n counting from 0, and again from 0 after a pushback
-/// of the server. May pass max_backoff by 20 %, by design. Defaults are A6's example. initial_backoff, max_backoff >= 0;
-/// multiplier >= 1.
+/// of the server. May pass max_backoff by 20 %, by design. Defaults are A6's example. initial_backoff, max_backoff >=
+/// 0; multiplier >= 1.
 struct grpc_backoff {
   static constexpr auto part_role = role::backoff;
 

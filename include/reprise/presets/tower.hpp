@@ -23,9 +23,7 @@ struct tower_backoff {
     if (!(jitter >= 0.0 && jitter <= 100.0))
       reprise::detail::refuse("presets::tower_backoff", "jitter", "in [0,100]", jitter);
   }
-  constexpr wait_range range(int retry, const call_state&) const {
-    return reprise::detail::below(spread(retry), most);
-  }
+  constexpr wait_range range(int retry, const call_state&) const { return reprise::detail::below(spread(retry), most); }
   constexpr duration draw(int retry, call_state&, double fraction) const {
     return reprise::detail::shorter(spread(retry).point(fraction), most);
   }

@@ -48,8 +48,7 @@ static_assert(stateful_backoff_part<urllib3_backoff>);
 /// cut to that; here never sooner than the own wait, there in its place. The original repeats a status only if it is in
 /// `status_forcelist` (empty by default), or is 413, 429 or 503 and came with Retry-After.
 /// `urllib3.with(urllib3_backoff{.backoff_factor = 200ms})` waits.
-inline constexpr retry_policy urllib3{
-    urllib3_backoff{}, attempt_budget{.maximum = 11}, no_time_limit{},
-    retry_after_limit{.longest = std::chrono::hours(6), .beyond = too_long::clamp}};
+inline constexpr retry_policy urllib3{urllib3_backoff{}, attempt_budget{.maximum = 11}, no_time_limit{},
+                                      retry_after_limit{.longest = std::chrono::hours(6), .beyond = too_long::clamp}};
 
 }  // namespace reprise::inline REPRISE_VERSION_NAMESPACE::presets

@@ -1,0 +1,20 @@
+# The sweep in full takes a minute or so; these columns of pictures/sweep.csv are computed anew, one on each side of the
+# border of plain retries.
+cmake_minimum_required(VERSION 3.21...4.0)
+
+execute_process(COMMAND "${program}" sweep --loads 30,40 --csv - RESULT_VARIABLE failed OUTPUT_VARIABLE got)
+if(failed)
+  message(FATAL_ERROR "retry_storm failed (${failed})")
+endif()
+file(READ pictures/sweep.csv committed)
+string(REGEX MATCHALL "[^\n]+" lines "${got}")
+list(LENGTH lines count)
+if(NOT count EQUAL 21)
+  message(FATAL_ERROR "21 lines were expected, there are ${count}: ${got}")
+endif()
+foreach(line IN LISTS lines)
+  string(FIND "\n${committed}" "\n${line}\n" at)
+  if(at EQUAL -1)
+    message(FATAL_ERROR "This line is not in pictures/sweep.csv: ${line}")
+  endif()
+endforeach()
