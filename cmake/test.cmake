@@ -2,7 +2,7 @@
 cmake_minimum_required(VERSION 3.21...4.0)
 include("${CMAKE_CURRENT_LIST_DIR}/packages.cmake")
 
-reprise_need_packages(catch2 libfmt-dev nlohmann-json3-dev libcpp-httplib-dev)
+reprise_need_packages(catch2 libfmt-dev nlohmann-json3-dev libcpp-httplib-dev libhiredis-dev redis-server)
 reprise_configure(test Debug -DREPRISE_BUILD_TESTS=ON -DREPRISE_BUILD_EXAMPLES=ON)
 reprise_build(test)
 
