@@ -21,8 +21,8 @@ namespace storm {
 constexpr std::string_view help = R"(retry_storm: what retry policies do to a server that many clients share
 
 retry_storm contention [options]   N clients change one row at once (the model of the AWS architecture blog)
-  --clients 10,20,...,190   how many, one table row for each
-  --trials 100              trials for each row
+  --clients 10,20,...,190   how many, five rows of the table for each
+  --trials 100              trials behind each row
   --csv FILE                clients,policy,completion_ms,calls (- for the standard output)
   --against FILE            such a file to compare with: exit code 1 if a mean is more than 5 % off
   --svg FILE                the picture: writes and time against the number of clients
@@ -76,6 +76,14 @@ void write(const std::string& file, const std::string& text) {
   if (!out) refuse("The file {} cannot be written.", file);
 }
 
+/// Before a long run rather than after it.
+void require_writable(const arguments& given) {
+  for (const std::string_view name : {"--csv", "--svg"}) {
+    const auto file = given.text(name);
+    if (file && *file != "-" && !std::ofstream(*file, std::ios::app)) refuse("The file {} cannot be written.", *file);
+  }
+}
+
 constexpr range seeds_allowed{0, 1'000'000'000};
 
 // --- contention ------------------------------------------------------------------------------------------------------
@@ -122,9 +130,9 @@ bool compare(const std::vector<contention_row>& rows, const std::vector<contenti
 
 int contention_command(const std::vector<std::string_view>& words) {
   const arguments given(words, {"--clients", "--trials", "--seed", "--csv", "--svg", "--against"});
-  std::vector<int> every_ten;
-  for (int clients = 10; clients <= 190; clients += 10) every_ten.push_back(clients);
-  const std::vector<int> sizes = given.list("--clients", every_ten, {1, 100'000});
+  require_writable(given);
+  const std::vector<int> sizes =
+      given.list("--clients", {10, 20, 30, 40, 50, 60, 80, 100, 120, 150, 190}, {1, 100'000});
   const auto against = given.text("--against");
   const std::vector<contention_row> published = against ? read_table(*against) : std::vector<contention_row>{};
   const int trials = given.number("--trials", 100, {1, 1'000'000});
@@ -229,6 +237,7 @@ void report(const arguments& given, const std::vector<outage_row>& rows) {
 int outage_command(const std::vector<std::string_view>& words) {
   const arguments given(words, {"--load", "--clients", "--fleet", "--warm-up", "--outage", "--after", "--seeds",
                                 "--seed", "--csv", "--svg"});
+  require_writable(given);
   const outage::setting asked = setting_of(given);
   const int load = given.number("--load", 80, {1, 1000});
   report(given, outage_rows(asked, {load}, given.number("--seeds", 20, {1, 100'000})));
@@ -265,8 +274,9 @@ std::vector<outage_row> read_rows(const std::string& file) {
 int sweep_command(const std::vector<std::string_view>& words) {
   const arguments given(words, {"--loads", "--clients", "--fleet", "--warm-up", "--outage", "--after", "--seeds",
                                 "--seed", "--csv", "--svg", "--from"});
+  require_writable(given);
   const outage::setting asked = setting_of(given);
-  const std::vector<int> loads = given.list("--loads", {10, 20, 30, 40, 50, 60, 70, 75, 80, 85, 90, 95}, {1, 1000});
+  const std::vector<int> loads = given.list("--loads", {10, 20, 30, 35, 40, 50, 60, 70, 80, 85, 90, 95}, {1, 1000});
   const int seeds = given.number("--seeds", 20, {1, 100'000});
   const auto from = given.text("--from");
   const std::vector<outage_row> rows = from ? read_rows(*from) : outage_rows(asked, loads, seeds);

@@ -166,7 +166,9 @@ template <class Fleet> class run {
         serve();
         return end_attempt(done.call, done.attempt, answer::served);
       }
-      case happening::server_back: return serve();
+      case happening::server_back:
+        if (!serving_) serve();
+        return;
     }
   }
 

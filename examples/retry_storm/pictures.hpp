@@ -142,7 +142,7 @@ inline std::string timeline_picture(const outage::setting& given, const std::vec
   drawn.text({16, 42}, anchor::start, "multiples of the capacity, against seconds");
   constexpr std::pair<std::string_view, std::string_view> legend[] = {
       {"s0", "calls that begin"}, {"s1", "requests at the server"}, {"s2", "calls that succeed"}};
-  for (double x = 330; const auto& [style, words] : legend) {
+  for (double x = 318; const auto& [style, words] : legend) {
     drawn.line({x, 38}, {x + 26, 38}, style);
     drawn.text({x + 31, 42}, anchor::start, words);
     x += style == "s0" ? 143 : 177;
@@ -201,7 +201,7 @@ inline std::string sweep_picture(const outage::setting& given, const std::vector
   for (double x = 148; const auto& [style, words] : legend) {
     drawn.box({x, 36}, 14, 14, style);
     drawn.text({x + 20, 48}, anchor::start, words);
-    x += 150;
+    x += style == "well" ? 110 : 150;
   }
   drawn.text({784, 48}, anchor::end, fmt::format("watched for {} s", given.after), "small");
 

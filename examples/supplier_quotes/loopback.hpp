@@ -6,6 +6,7 @@
 #include <httplib.h>
 
 #include <functional>
+#include <future>
 #include <stdexcept>
 #include <thread>
 
@@ -18,7 +19,12 @@ class loopback_server {
  public:
   /// Serves as many connections at a time as it has threads; `add_routes` says what it answers.
   loopback_server(std::size_t threads, const std::function<void(httplib::Server&)>& add_routes) {
-    http_.new_task_queue = [threads] { return new httplib::ThreadPool(threads); };
+    std::promise<void> ready;
+    http_.new_task_queue = [&ready, threads] {
+      auto* pool = new httplib::ThreadPool(threads);
+      ready.set_value();
+      return pool;
+    };
     http_.set_tcp_nodelay(true);
     http_.set_payload_max_length(16 * 1024);
     socket_t listening = INVALID_SOCKET;
@@ -29,7 +35,7 @@ class loopback_server {
     // httplib lets 5 connections wait; in a rush the kernel would drop the others, to try again after a whole second.
     ::listen(listening, 512);
     thread_ = std::thread([this] { http_.listen_after_bind(); });
-    while (!http_.is_running()) std::this_thread::yield();  // a stop before that would be lost
+    ready.get_future().wait();  // a stop before that would be lost, and the first request would wait for the threads
   }
   ~loopback_server() {
     http_.stop();

@@ -131,6 +131,8 @@ quote_api::quote_api(quote_service& service)
           reply.set_header("Retry-After", "1");
           send(reply, 503, {{"detail", "All places are taken; try again later."}});
         });
+        http.Get("/health",
+                 [send](const httplib::Request&, httplib::Response& reply) { send(reply, 200, {{"status", "ok"}}); });
         http.set_exception_handler([send](const httplib::Request&, httplib::Response& reply, std::exception_ptr) {
           send(reply, 500, {{"detail", "internal_error"}});
         });

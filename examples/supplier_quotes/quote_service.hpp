@@ -73,6 +73,7 @@ class quote_service {
 };
 
 /// POST /api/quotes: 200 with an answer, also a partial one; 422 with a sentence; 503 with Retry-After when full.
+/// GET /health.
 class quote_api {
  public:
   explicit quote_api(quote_service& service);

@@ -152,7 +152,8 @@ template <class Part> concept server_hint_part = requires(const Part& part, dura
   { part.longest_wait() } -> std::convertible_to<duration>;
 };
 
-/// A throttle that may refuse any attempt, the first too. `now` is the time since the clock's epoch.
+/// A throttle that may refuse any attempt, the first too. `now` is the time since the clock's epoch. May have
+/// `ended(verdict, now) const`, told of the end of each admitted attempt that gets a verdict.
 template <class Part> concept admission_part = requires(const Part& part, duration now) {
   { part.admit(now) } -> std::same_as<bool>;
 };

@@ -89,6 +89,7 @@ template <class Policy, class TimePoint> class engine {
       read(now);
       if constexpr (logs)
         log_.add({.number = attempts_, .start = attempt_began_, .elapsed = now_ - attempt_began_, .verdict = ended});
+      if constexpr (admission_hears) policy_.template part<role::admission>().ended(ended, since_epoch());
     }
     if (ended.kind == outcome::success) return stop(stop_reason::succeeded);
     if (ended.kind == outcome::cancelled || detail::value_of(cancelled)) return stop(stop_reason::cancelled);
@@ -193,8 +194,11 @@ template <class Policy, class TimePoint> class engine {
 
   static constexpr bool has_budget = policy_type::template has<role::retry_budget>;
   static constexpr bool logs = policy_type::template has<role::log>;
+  static constexpr bool admission_hears = requires(const policy_type& policy, const verdict& end, duration now) {
+    policy.template part<role::admission>().ended(end, now);
+  };
   /// Somebody wants to know of every end, with its time.
-  static constexpr bool watched = has_budget || logs || policy_type::template has<role::events>;
+  static constexpr bool watched = has_budget || logs || policy_type::template has<role::events> || admission_hears;
 
   // --- time: a duration since the first reading ----------------------------------------------------------------------
 

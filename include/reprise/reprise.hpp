@@ -9,6 +9,7 @@
 #include "guard/spend_budget.hpp"
 #include "policy/adaptive_throttle.hpp"
 #include "policy/concurrent_retry_budget.hpp"
+#include "policy/fleet_budget.hpp"
 #include "policy/quota_budget.hpp"
 #include "policy/ratio_budget.hpp"
 #include "policy/token_budget.hpp"

@@ -36,7 +36,7 @@ void stand_in() {
 #if defined(WRONG_NO_CALLS)
   const reprise::fallback chain{};
 #elif defined(WRONG_CALL)
-  const reprise::fallback chain{[] { return call(1)(0); }};
+  const reprise::fallback chain{[] { return reprise::retry_result<int>(); }};
 #elif defined(WRONG_MUTABLE_CALL)
   const reprise::fallback chain{[n = 0](const auto& end) mutable { return call(++n)(end); }};
 #elif defined(WRONG_NO_RESULT)

@@ -136,15 +136,15 @@ void ratio_within_a_window() {
          600 + 3L * thread_count * operations / 10);
 }
 
-/// While the window turns all the time, at a pace and with jumps of each thread's own.
-void ratio_over_windows() {
+/// While slices turn, at a pace and with jumps of each thread's own.
+void ratio_over_windows(duration pace) {
   reprise::ratio_budget budget{{.share = 0.25, .min_per_second = 40, .ttl = 1s}};
   std::atomic<std::int64_t> latest = 0;
   const long granted = in_threads([&](int thread) {
     long mine = 0;
     for (int i = 0; i < operations; ++i) {
       const bool jumps = i % 10'007 == 0;
-      const duration step = jumps ? 100ms * (i % 40) : duration(1us) * (1 + thread);
+      const duration step = jumps ? 100ms * (i % 40) : pace * (1 + thread);
       const duration now(latest.fetch_add(step.count(), std::memory_order_relaxed) + step.count());
       budget.call_started(now);
       mine += budget.try_retry(unavailable, now) ? 1 : 0;
@@ -162,7 +162,7 @@ void ratio_over_windows() {
 }
 
 void concurrent() {
-  reprise::concurrent_retry_budget budget{{.share = 0.5, .min_retries = 2}};
+  reprise::concurrent_retry_budget budget{{.share = 1.0 / thread_count, .min_retries = 1}};
   std::atomic<int> held = 0;
   const long outside = in_threads([&](int) {
     long seen = 0;
@@ -170,10 +170,10 @@ void concurrent() {
       budget.call_started(0s);
       auto permit = budget.try_retry(unavailable, 0s);
       if (permit.has_value()) {
-        seen += ++held > thread_count / 2 ? 1 : 0;
+        seen += ++held > 1 ? 1 : 0;
         --held;
       }
-      seen += budget.retries() < 0 || budget.retries() > budget.calls() + 2 ? 1 : 0;
+      seen += budget.retries() < 0 || budget.retries() > 1 ? 1 : 0;
       budget.call_ended(true, std::move(permit), 0s);
     }
     return seen;
@@ -211,7 +211,8 @@ int main(int argc, char** argv) {
   tokens_at_the_ends();
   quota();
   ratio_within_a_window();
-  ratio_over_windows();
+  ratio_over_windows(1us);
+  ratio_over_windows(30ms);  // most calls turn to a new slice
   concurrent();
   throttle();
   return all_right ? 0 : 1;

@@ -151,6 +151,7 @@ TEST_CASE("a slot over which an empty one is assigned is given back") {
 TEST_CASE("as admission control a request keeps its slot until it is served, and the next is told at once") {
   bulkhead inbound(1);
   struct request {
+    explicit request(bulkhead::slot given) : slot(std::move(given)) {}
     bulkhead::slot slot;
   };
   const auto admit = [&]() -> std::unique_ptr<request> {
@@ -181,10 +182,11 @@ TEST_CASE("a waiter is refused at its deadline, not before and not after") {
   bulkhead inbound(1);
   fake_clock time;
   time.advance(7s);
+  const reprise::duration left = GENERATE(reprise::duration(100ms), reprise::duration(1ns));
   const auto held = inbound.try_acquire();
-  CHECK(!inbound.acquire_until(point(7s + 100ms), time.clock(), time.sleep()).has_value());
-  CHECK(time.now() == point(7s + 100ms));
-  CHECK(time.waits().are({100ms}));
+  CHECK(!inbound.acquire_until(point(7s + left), time.clock(), time.sleep()).has_value());
+  CHECK(time.now() == point(7s + left));
+  CHECK(time.waits().are({left}));
 }
 
 TEST_CASE("a waiter whose deadline has passed is refused without a wait") {

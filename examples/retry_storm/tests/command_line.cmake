@@ -15,7 +15,7 @@ require_refusal("There is no option --client here; there are --clients, " conten
 require_refusal("There is no option 10 here; " contention 10)
 require_refusal("The option --clients needs a value." contention --clients)
 require_refusal("The option --seed is given twice." contention --seed 1 --seed 2)
-foreach(number IN ITEMS ten 0 -5 10x 1.5 "" "10," ",10" 99999999999999999999)
+foreach(number IN ITEMS ten 0 -5 10x 1.5 "10," ",10" 99999999999999999999)
   require_refusal("The option --clients takes whole numbers from 1 to 100000, not \"" contention --clients "${number}")
 endforeach()
 require_refusal("The option --load takes whole numbers from 1 to 1000, not \"0\"." outage --load 0)

@@ -2,7 +2,7 @@
 # border of plain retries.
 cmake_minimum_required(VERSION 3.21...4.0)
 
-execute_process(COMMAND "${program}" sweep --loads 30,40 --csv - RESULT_VARIABLE failed OUTPUT_VARIABLE got)
+execute_process(COMMAND "${program}" sweep --loads 30,35 --csv - RESULT_VARIABLE failed OUTPUT_VARIABLE got)
 if(failed)
   message(FATAL_ERROR "retry_storm failed (${failed})")
 endif()

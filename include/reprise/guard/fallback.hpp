@@ -66,6 +66,13 @@ template <class Result> fallback_cause cause_of(const Result& result) {
   return cause;
 }
 
+template <class...> struct first_of {
+  using type = void;
+};
+template <class First, class... More> struct first_of<First, More...> {
+  using type = First;
+};
+
 /// What a call of a chain returns, without const and reference; void for one that cannot be called.
 template <class Call, class Deadline> struct called {
   using type = void;
@@ -157,8 +164,7 @@ template <class LastResort, class Filter, class... Calls> class fallback_chain {
 
   template <class Call, class Deadline> using answer_type =
       typename detail::answer_in<typename detail::called<Call, Deadline>::type>::type;
-  template <class Deadline> using value_type =
-      answer_type<std::remove_cvref_t<decltype(get<0>(std::declval<const detail::pack<Calls...>&>()))>, Deadline>;
+  template <class Deadline> using value_type = answer_type<typename detail::first_of<Calls...>::type, Deadline>;
 
   /// The sentences of a chain that is run; true if it can go on.
   template <class Deadline> static constexpr bool is_sound() {
@@ -183,7 +189,7 @@ template <class LastResort, class Filter, class... Calls> class fallback_chain {
     static_assert(
         resorts,
         "reprise::fallback requires a last resort that answers as the calls do: write or_else([](const reprise::fallback_cause& cause) { return value; })");
-    return callable && answer && alike && judges && resorts;
+    return count > 0 && callable && answer && alike && judges && resorts;
   }
 
   template <class Value> static constexpr bool has_last_resort_for() {
