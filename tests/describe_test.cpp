@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <reprise/core.hpp>
 #include <reprise/fmt.hpp>
+#include <reprise/reprise.hpp>
 #include <reprise/testing/fake_clock.hpp>
 #include <string>
 
@@ -195,4 +195,18 @@ TEST_CASE("the extra load is told without and with a retry budget") {
   CHECK(last_line(fmt::format("{}", describe(defaults.with(reprise::shared_budget(silent))))) ==
         "extra load while everything fails: 200 %; less with the retry budget\n");
   CHECK_THROWS_AS(describe(defaults, -0.1), std::invalid_argument);
+}
+
+TEST_CASE("the shipped retry budgets say what they let through for long") {
+  const auto said = [](auto& budget) {
+    return last_line(fmt::format("{}", describe(defaults.with(reprise::shared_budget(budget)))));
+  };
+  reprise::token_budget tokens;
+  reprise::quota_budget quota;
+  reprise::ratio_budget ratio({.share = 0.3});
+  reprise::concurrent_retry_budget concurrent({.share = 0.25});
+  CHECK(said(tokens) == "extra load while everything fails: 200 %; with the retry budget 0 % in the long run\n");
+  CHECK(said(quota) == "extra load while everything fails: 200 %; with the retry budget 0 % in the long run\n");
+  CHECK(said(ratio) == "extra load while everything fails: 200 %; with the retry budget 30 % in the long run\n");
+  CHECK(said(concurrent) == "extra load while everything fails: 200 %; with the retry budget 25 % in the long run\n");
 }

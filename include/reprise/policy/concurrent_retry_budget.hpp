@@ -70,6 +70,9 @@ class concurrent_retry_budget {
     counts_.fetch_sub(one_call, std::memory_order_relaxed);
   }
 
+  /// Retries a call that it lets through for long when every attempt fails, beside the minimum; what `describe` shows.
+  constexpr double lasting_share() const noexcept { return static_cast<double>(millionths_) / 1e6; }
+
   /// Calls that have started and not ended.
   int calls() const noexcept { return static_cast<int>(calls_in(counts_.load(std::memory_order_relaxed))); }
   /// Retries that were granted and have not ended.

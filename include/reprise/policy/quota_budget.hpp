@@ -87,6 +87,10 @@ class quota_budget {
     else tokens_.add(first_try_gain);
   }
 
+  /// Retries a call that it lets through for long when every attempt fails (none, since nothing brings tokens back);
+  /// what `describe` shows.
+  constexpr double lasting_share() const noexcept { return 0.0; }
+
   /// The tokens that are left, in [0, capacity].
   int tokens() const noexcept { return static_cast<int>(tokens_.value()); }
 

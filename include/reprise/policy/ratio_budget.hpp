@@ -55,6 +55,9 @@ class ratio_budget {
   }
   void call_ended(bool, std::optional<permit>, duration) noexcept {}
 
+  /// Retries a call that it lets through for long when every attempt fails, beside the reserve; what `describe` shows.
+  constexpr double lasting_share() const noexcept { return static_cast<double>(deposit_) / double(one_retry); }
+
   /// How many retries would be granted now. Zero also while deposits have expired and the retries that they paid for
   /// have not.
   double balance(duration now) noexcept {

@@ -49,6 +49,10 @@ class token_budget {
     if (success) thousandths_.add(gain_);
   }
 
+  /// Retries a call that it lets through for long when every attempt fails (none, since nothing brings tokens back);
+  /// what `describe` shows.
+  constexpr double lasting_share() const noexcept { return 0.0; }
+
   /// The tokens that are left, in [0, max_tokens].
   double tokens() const noexcept { return static_cast<double>(thousandths_.value()) / double(one_token); }
 
