@@ -135,6 +135,17 @@ template <class Policy, class TimePoint> class engine {
     return next;
   }
 
+  /// The attempt ended with an exception that no classifier recognises, and that passes on: the call ends with it
+  /// (`not_retryable`, label "unrecognised"). A throttle is not told, since nobody knows whether the server answered.
+  template <class Now> constexpr action on_unrecognised(Now&& now) {
+    if (phase_ != phase::attempting) return standing();
+    last_ = {.kind = outcome::permanent, .label = "unrecognised"};
+    read(now);
+    if constexpr (logs)
+      log_.add({.number = attempts_, .start = attempt_began_, .elapsed = now_ - attempt_began_, .verdict = last_});
+    return stop(stop_reason::not_retryable);
+  }
+
   /// The wait is over: the next attempt, or a stop if the time is up or the attempt is not admitted. Before the due
   /// time it gives the same wait again, with the same due time: a timer that fires early does no harm.
   template <class Now> [[gnu::always_inline]] constexpr action on_wait_over(Now&& now) {
@@ -149,7 +160,7 @@ template <class Policy, class TimePoint> class engine {
   }
 
   /// As `on_wait_over`, for drivers that waited in a sleep which is trusted to last: the due time is not asked again,
-  /// so that a clock that stands still cannot hold the call.
+  /// so that a clock that stands still cannot hold the wait.
   template <class Now> [[gnu::always_inline]] constexpr action on_slept(Now&& now) {
     if (phase_ != phase::waiting) return standing();
     if constexpr (policy_type::needs_clock) read(now);

@@ -176,7 +176,7 @@ template <class... Parts> class retry_policy {
 
   /// The policy with these parts in place of its own of the same roles (all classifiers at once), or added to them.
   /// A part of the same type keeps the type of the policy, so that `p = p.with(attempt_budget{.maximum = n})` assigns.
-  template <class... Given> constexpr auto with(Given... given) const {
+  template <class... Given> [[nodiscard]] constexpr auto with(Given... given) const {
     static_assert((detail::is_sound_part<Given>() && ...),
                   "reprise::retry_policy::with requires parts, or one other policy: write with(reprise::idempotent{})");
     static_assert(detail::each_role_once<Given...>(),
@@ -188,7 +188,7 @@ template <class... Parts> class retry_policy {
   }
 
   /// The policy with the parts of another, whose parts win.
-  template <class... Others> constexpr auto with(const retry_policy<Others...>& other) const {
+  template <class... Others> [[nodiscard]] constexpr auto with(const retry_policy<Others...>& other) const {
     return other.apply([&](const Others&... parts) { return with(parts...); });
   }
 

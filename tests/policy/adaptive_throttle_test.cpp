@@ -3,6 +3,7 @@
 #include <reprise/policy/adaptive_throttle.hpp>
 #include <reprise/testing/fake_clock.hpp>
 #include <reprise/testing/script.hpp>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -227,4 +228,19 @@ TEST_CASE("bad settings of a throttle are refused by name and value") {
   CHECK(refusal({.multiplier = std::numeric_limits<double>::quiet_NaN()}) != "accepted");
   CHECK(refusal({.window = 999ms}) == "reprise::adaptive_throttle: window must be 1 s to 1 h, is 0.999 s");
   CHECK(refusal({.window = 2h}) == "reprise::adaptive_throttle: window must be 1 s to 1 h, is 7200 s");
+}
+
+TEST_CASE("a throttle is not told of an exception that nobody recognises, with a log and without") {
+  const auto refusal_with = [](const auto&... parts) {
+    reprise::testing::fake_clock time;
+    reprise::adaptive_throttle throttle{[] { return 1.0; }};
+    const reprise::retry_policy policy{reprise::http::retry_statuses{}, reprise::idempotent{},
+                                       reprise::throttled_by(throttle), parts...};
+    const auto send = []() -> reprise::testing::response { throw std::runtime_error("connection refused"); };
+    for (int call = 0; call < 9; ++call) CHECK_THROWS_AS(reprise::execute(policy, send, time), std::runtime_error);
+    return throttle.refusal_probability(time.now().time_since_epoch());
+  };
+  CHECK(refusal_with() == 0.9);
+  CHECK(refusal_with(reprise::attempt_log<4>{}) == 0.9);
+  CHECK(refusal_with(reprise::on_event([](const reprise::event&) {})) == 0.9);
 }

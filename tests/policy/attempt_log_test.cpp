@@ -276,3 +276,18 @@ TEST_CASE("log_to takes no temporary") {
 TEST_CASE("a log without messages is no larger than its records") {
   STATIC_REQUIRE(sizeof(attempt_log<4>) <= 4 * sizeof(reprise::attempt_record) + 2 * sizeof(std::size_t));
 }
+
+TEST_CASE("a message that is absent is empty") {
+  struct answer {
+    int status = 200;
+    const char* body = nullptr;
+    std::optional<std::string_view> reason = {};
+  };
+  fake_clock time;
+  const auto send = [] { return answer{}; };
+  const reprise::retry_policy policy{reprise::http::retry_statuses{}, reprise::idempotent{}};
+  const auto body = reprise::attempt_log<2>{}.messages([](const answer& a) { return a.body; });
+  const auto reason = reprise::attempt_log<2>{}.messages([](const answer& a) { return a.reason; });
+  CHECK(reprise::execute(policy.with(body), send, time).log()[0].message.empty());
+  CHECK(reprise::execute(policy.with(reason), send, time).log()[0].message.empty());
+}

@@ -354,3 +354,8 @@ TEST_CASE("classifiers that never carry a hint say so, so that a policy of them 
   STATIC_REQUIRE(reprise::retry_policy<reprise::inner_result>::gives_hints);
   STATIC_REQUIRE(decltype(reprise::retry_policy{reprise::classify{[](int) { return verdict{}; }}})::gives_hints);
 }
+
+TEST_CASE("the code that is success cannot be one to retry on") {
+  CHECK_THROWS_AS(reprise::retry_codes{0}, std::invalid_argument);
+  CHECK_THROWS_AS((reprise::retry_codes{-6, 0}), std::invalid_argument);
+}

@@ -40,7 +40,7 @@ template <class Value, class Error> class expected {
   std::variant<Value, Error> content_;
 };
 
-inline double random_fraction() { return 0.5; }
+inline double half() { return 0.5; }
 
 /// Runs transfers as a multi handle does: each ends at the next poll, its first try with a 503.
 struct fake_multi {

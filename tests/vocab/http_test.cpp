@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <array>
+#include <random>
 #include <reprise/policy.hpp>
 #include <reprise/vocab/http.hpp>
 #include <reprise/vocab/idempotency_key.hpp>
@@ -528,4 +529,27 @@ TEST_CASE("the parts of this vocabulary fill their roles") {
   constexpr reprise::retry_policy policy{reprise::http::retry_statuses{}, reprise::http::operation{.method = "GET"}};
   STATIC_REQUIRE(policy.judge(with_status{502}).kind == outcome::transient);
   STATIC_REQUIRE(policy.gives_hints);
+}
+
+TEST_CASE("a hint that is not a number is no hint, and loses no response") {
+  struct response {
+    int status = 503;
+    std::optional<std::chrono::duration<double>> retry_after = {};
+  };
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(!reprise::http::retry_statuses{}(response{.retry_after = std::chrono::duration<double>(nan)}).retry_after);
+  CHECK(reprise::http::retry_statuses{}(response{.retry_after = std::chrono::duration<double>(2.0)}).retry_after ==
+        reprise::duration(2s));
+}
+
+TEST_CASE("a blank key is no key") {
+  STATIC_REQUIRE(!reprise::http::replay_safe("POST", " "));
+  STATIC_REQUIRE(!reprise::http::replay_safe("POST", "\t "));
+  STATIC_REQUIRE(reprise::http::replay_safe("POST", " k "));
+}
+
+TEST_CASE("a key takes as many bits as its source gives, whatever the width of its numbers") {
+  std::mt19937 narrow(42);  // numbers of 32 bits, on most machines in 64
+  const reprise::http::idempotency_key key(narrow);
+  CHECK(key.text().find("0000") == std::string_view::npos);
 }

@@ -8,6 +8,7 @@
 
 #include "../concepts.hpp"
 #include "../detail/call.hpp"
+#include "../detail/text.hpp"
 
 namespace reprise::inline REPRISE_VERSION_NAMESPACE {
 
@@ -106,7 +107,7 @@ template <std::size_t Capacity, class Projection = detail::no_message> class att
   constexpr explicit attempt_log(Projection projection) : projection_(std::move(projection)) {}
 
   /// The same log with messages.
-  template <class Function> constexpr auto messages(Function function) const {
+  template <class Function> [[nodiscard]] constexpr auto messages(Function function) const {
     return attempt_log<Capacity, Function>(std::move(function));
   }
 
@@ -124,9 +125,9 @@ template <std::size_t Capacity, class Projection = detail::no_message> class att
   }
   /// Takes the message of the attempt that is ending.
   template <class Subject> constexpr void note(const Subject& subject) {
-    if constexpr (has_messages && requires { std::string_view(detail::call(projection_, subject)); }) {
+    if constexpr (has_messages && requires { detail::text_of(detail::call(projection_, subject)); }) {
       const auto& text = detail::call(projection_, subject);
-      pending_.assign(std::string_view(text));
+      pending_.assign(detail::text_of(text));
     }
   }
   constexpr void add(const attempt_record& record) {

@@ -56,7 +56,12 @@ template <class Code, std::size_t Count> class retry_codes {
   static constexpr bool gives_hints = false;
 
   template <std::same_as<Code>... More> requires(sizeof...(More) + 1 == Count)
-  constexpr explicit retry_codes(Code first, More... more) : codes_{first, more...} {}
+  constexpr explicit retry_codes(Code first, More... more) : codes_{first, more...} {
+    for (const Code& code : codes_)
+      if (code == Code{})
+        detail::refuse("retry_codes", "a code", "other than the value-initialised one, which is success",
+                       detail::number_of(code));
+  }
 
   template <class Response> requires requires(const Response& response, const Code& code) {
     { response == code } -> std::convertible_to<bool>;

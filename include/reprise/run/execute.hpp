@@ -93,7 +93,7 @@ constexpr verdict send_and_catch(Engine& engine, Send& send, const attempt_at<Ti
     } catch (...) {
     }
     if (!judged.has_value()) {
-      engine.on_verdict({.kind = outcome::permanent, .label = "unrecognised"}, now, 0.0);
+      engine.on_unrecognised(now);
       throw;
     }
     if constexpr (keeps) get<0>(kept).thrown = std::current_exception();

@@ -119,11 +119,15 @@ class stoppable_environment {
   slept sleep(duration wait) const {
     const auto due = detail::due_in(wait);
     std::mutex mutex;
-    std::condition_variable_any stopped;
+    std::condition_variable stopped;  // condition_variable_any would take a stop_token, and a block of the heap
+    const std::stop_callback wake(stop_, [&] {
+      const std::lock_guard lock(mutex);
+      stopped.notify_all();
+    });
     std::unique_lock lock(mutex);
     for (auto now = this->now(); now < due && !cancelled(); now = this->now()) {
       const auto slice = now + std::chrono::hours(1);
-      stopped.wait_until(lock, stop_, due < slice ? due : slice, [] { return false; });
+      stopped.wait_until(lock, due < slice ? due : slice);
     }
     return cancelled() ? slept::interrupted : slept::fully;
   }

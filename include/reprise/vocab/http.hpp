@@ -38,7 +38,7 @@ class key_presence {
  public:
   constexpr key_presence() noexcept = default;
   template <reprise::detail::text_or_absent Text> constexpr key_presence(const Text& key) noexcept
-      : present_(!reprise::detail::text_of(key).empty()) {}
+      : present_(!reprise::detail::trimmed(reprise::detail::text_of(key)).empty()) {}
   constexpr bool present() const noexcept { return present_; }
 
  private:
@@ -158,6 +158,9 @@ struct read_status {
 
 struct read_retry_after {
   template <class Response> constexpr decltype(auto) operator()(const Response& response) const {
+    static_assert(
+        requires { response.retry_after(); } || !requires(Response& r) { r.retry_after(); },
+        "reprise::http::retry_statuses requires a retry_after() that is const: write std::string retry_after() const");
     if constexpr (requires { response.retry_after(); }) return response.retry_after();
     else if constexpr (requires { response.retry_after; }) return (response.retry_after);
     else return std::string_view{};
@@ -220,7 +223,7 @@ template <class StatusOf, class HintOf, class WallClock> class status_classifier
   /// For responses of another shape: functions, or pointers to members, that give the status (an integer) and the
   /// Retry-After (text, optional text, or an optional duration).
   template <class Status, class Hint = detail::read_retry_after>
-  constexpr auto reading(Status status_of, Hint hint_of = {}) const {
+  [[nodiscard]] constexpr auto reading(Status status_of, Hint hint_of = {}) const {
     return status_classifier<Status, Hint, WallClock>(listed_, reading_, std::move(status_of), std::move(hint_of),
                                                       wall_clock_);
   }
@@ -228,12 +231,12 @@ template <class StatusOf, class HintOf, class WallClock> class status_classifier
   /// Reads HTTP dates too. They are counted from the response's own `.date` (text) where it has one and no `.age`, else
   /// from `wall_clock()`, a std::chrono::system_clock::time_point. Without it a date is no hint: the core reads no
   /// clock.
-  template <class Clock> constexpr auto dated_by(Clock wall_clock) const {
+  template <class Clock> [[nodiscard]] constexpr auto dated_by(Clock wall_clock) const {
     return status_classifier<StatusOf, HintOf, Clock>(listed_, reading_, status_of_, hint_of_, std::move(wall_clock));
   }
 
   /// Takes fractional seconds, rounded up.
-  constexpr auto lenient() const {
+  [[nodiscard]] constexpr auto lenient() const {
     return status_classifier(listed_, fractions::round_up, status_of_, hint_of_, wall_clock_);
   }
 
@@ -263,9 +266,12 @@ template <class StatusOf, class HintOf, class WallClock> class status_classifier
         return parse_retry_after(text, reading_).value_or(none);
       else return parse_retry_after(text, now_of(response), reading_).value_or(none);
     } else if constexpr (requires { time_span(hint); }) {
-      return time_span(hint);
+      return hint == hint ? duration(time_span(hint)) : none;  // NaN is no hint
     } else {
-      return hint.has_value() ? duration(time_span(*hint)) : none;
+      static_assert(
+          requires { time_span(*hint); },
+          "reprise::http::retry_statuses requires a Retry-After that it can read: write retry_after as text, optional text, a duration or an optional duration, or name it with reading(status, hint)");
+      return hint.has_value() && *hint == *hint ? duration(time_span(*hint)) : none;
     }
   }
 
