@@ -234,10 +234,10 @@ TEST_CASE("a throttle is not told of an exception that nobody recognises, with a
   const auto refusal_with = [](const auto&... parts) {
     reprise::testing::fake_clock time;
     reprise::adaptive_throttle throttle{[] { return 1.0; }};
-    const reprise::retry_policy policy{reprise::http::retry_statuses{}, reprise::idempotent{},
-                                       reprise::throttled_by(throttle), parts...};
+    const reprise::retry_policy throttled{reprise::http::retry_statuses{}, reprise::idempotent{},
+                                          reprise::throttled_by(throttle), parts...};
     const auto send = []() -> reprise::testing::response { throw std::runtime_error("connection refused"); };
-    for (int call = 0; call < 9; ++call) CHECK_THROWS_AS(reprise::execute(policy, send, time), std::runtime_error);
+    for (int call = 0; call < 9; ++call) CHECK_THROWS_AS(reprise::execute(throttled, send, time), std::runtime_error);
     return throttle.refusal_probability(time.now().time_since_epoch());
   };
   CHECK(refusal_with() == 0.9);
