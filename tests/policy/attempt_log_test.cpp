@@ -285,9 +285,9 @@ TEST_CASE("a message that is absent is empty") {
   };
   fake_clock time;
   const auto send = [] { return answer{}; };
-  const reprise::retry_policy policy{reprise::http::retry_statuses{}, reprise::idempotent{}};
+  const reprise::retry_policy logged{reprise::http::retry_statuses{}, reprise::idempotent{}};
   const auto body = reprise::attempt_log<2>{}.messages([](const answer& a) { return a.body; });
   const auto reason = reprise::attempt_log<2>{}.messages([](const answer& a) { return a.reason; });
-  CHECK(reprise::execute(policy.with(body), send, time).log()[0].message.empty());
-  CHECK(reprise::execute(policy.with(reason), send, time).log()[0].message.empty());
+  CHECK(reprise::execute(logged.with(body), send, time).log()[0].message.empty());
+  CHECK(reprise::execute(logged.with(reason), send, time).log()[0].message.empty());
 }
